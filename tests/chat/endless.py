@@ -39,7 +39,7 @@ def script(work: Path, name: str) -> dict[str, Any]:
     return {"rules": [{"when": "turn", "answers": answers}]}
 
 
-def client_of(place: Path, work: Path, name: str) -> Client:
+def make_client(place: Path, work: Path, name: str) -> Client:
     """Return a client that begins a session in a folder, or goes on with that of a log."""
     if place.suffix == ".jsonl":
         writer = SessionWriter.resume(place, model=MODEL)
@@ -51,7 +51,7 @@ def client_of(place: Path, work: Path, name: str) -> Client:
     return Client(Runtime(writer, model, memory, Permissive(), desk, toolbox()))
 
 
-async def held(client: Client, name: str, turns: int) -> None:
+async def run_turns(client: Client, name: str, turns: int) -> None:
     """Ask one turn after the other; where the log is full, makes room and go on."""
     async with client:
         print(client.runtime.writer.path, flush=True)
@@ -75,7 +75,7 @@ def main() -> None:
     turns = int(more[0]) if more else FOREVER
     if len(more) > 1:
         _limit(int(more[1]))
-    asyncio.run(held(client_of(Path(place), Path(work), name), name, turns))
+    asyncio.run(run_turns(make_client(Path(place), Path(work), name), name, turns))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from plait.write.lines import Version
 Json = dict[str, Any]
 
 
-def sends(prompt: str, kind: str = "general-purpose", **more: Any) -> Json:
+def agent_call(prompt: str, kind: str = "general-purpose", **more: Any) -> Json:
     """Return the call that sends out an agent, and wait for it."""
     given = {"description": "some work", "prompt": prompt, "subagent_type": kind}
     return {"name": "Agent", "input": given | {"run_in_background": False} | more}
@@ -27,7 +27,7 @@ COUNTING = {
 }
 
 
-class Play:
+class AgentSession:
     """A session that is played by a script, with the logs that came of it."""
 
     def __init__(self, folder: Path, rules: list[Json], version: Version, **manner: Any) -> None:
@@ -56,17 +56,17 @@ class Play:
 
     @property
     def lines(self) -> list[Json]:
-        return lines_of(self.path)
+        return read_lines(self.path)
 
     @property
     def agents(self) -> list[Path]:
         """The logs of agents, in the order in which they were sent out."""
         found = self.path.parent.rglob("agent-*.jsonl")
-        return sorted(found, key=lambda log: str(lines_of(log)[0]["timestamp"]))
+        return sorted(found, key=lambda log: str(read_lines(log)[0]["timestamp"]))
 
     def agent(self) -> list[Json]:
         [log] = self.agents
-        return lines_of(log)
+        return read_lines(log)
 
     @property
     def result(self) -> Json:
@@ -74,5 +74,5 @@ class Play:
         return [line for line in self.lines if "toolUseResult" in line][-1]
 
 
-def lines_of(path: Path) -> list[Json]:
+def read_lines(path: Path) -> list[Json]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]

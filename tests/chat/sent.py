@@ -10,7 +10,7 @@ from plait.record import read
 Json = dict[str, Any]
 
 
-def complaints(messages: Sequence[Any]) -> list[str]:
+def find_problems(messages: Sequence[Any]) -> list[str]:
     """Return what is wrong with messages: their order, what is empty, calls and results."""
     found = [] if messages and messages[0]["role"] == "user" else ["does not begin with a user"]
     open_calls: list[str] = []
@@ -19,14 +19,14 @@ def complaints(messages: Sequence[Any]) -> list[str]:
         role, blocks = message["role"], message["content"]
         if role == last == "user":
             found.append(f"{number}: two users in a row")
-        if not blocks or any(one.get("text") == "" for one in blocks):
+        if not blocks or any(block.get("text") == "" for block in blocks):
             found.append(f"{number}: empty")
-        results = [one["tool_use_id"] for one in blocks if one.get("type") == "tool_result"]
+        results = [block["tool_use_id"] for block in blocks if block.get("type") == "tool_result"]
         if role == "user" and sorted(results) != sorted(open_calls):
             found.append(f"{number}: results {results} for calls {open_calls}")
         if role == "assistant":
             kept = open_calls if last == "assistant" else []
-            calls = [one["id"] for one in blocks if one.get("type") == "tool_use"]
+            calls = [block["id"] for block in blocks if block.get("type") == "tool_use"]
             open_calls = [*kept, *calls]
         else:
             open_calls = []
@@ -34,7 +34,7 @@ def complaints(messages: Sequence[Any]) -> list[str]:
     return found + ([f"calls {open_calls} have no result"] if open_calls else [])
 
 
-def resumed(log: Path) -> list[Json]:
+def resume_messages(log: Path) -> list[Json]:
     """Return what the client would send when it resumes a log."""
     found = build_context(read(log), size=log.stat().st_size)
     return [{"role": role, "content": blocks} for role, blocks in found.messages]

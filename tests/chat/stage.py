@@ -103,7 +103,7 @@ class Echo:
             self.running -= 1
 
 
-class Stage:
+class ScriptedClient:
     """A client with a script, in a folder of its own."""
 
     def __init__(

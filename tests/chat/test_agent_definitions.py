@@ -13,7 +13,7 @@ from plait.chat.agents import SpawnAgent
 from plait.chat.events import Notice
 from plait.chat.model_info import resolve_agent_model
 from plait.chat.tools import toolbox
-from tests.chat.play import Play, sends
+from tests.chat.play import AgentSession, agent_call
 
 COUNTER = """\
 ---
@@ -47,9 +47,9 @@ def test_definition_fields(tmp_path: Path) -> None:
     assert (quiet.tools, quiet.excluded_tools, quiet.mode) == (None, ("Write",), "plan")
     assert (quiet.max_turns, quiet.is_background, quiet.is_built_in) == (2, True, False)
     assert [*kinds] == ["counter", "Explore", "general-purpose", "Plan", "quiet"]
-    told = SpawnAgent(kinds).definition["description"]
-    assert "- counter: Counts: lines (Read, Bash)" in told
-    assert "- quiet: q (all tools except Write)" in told
+    entry = SpawnAgent(kinds).definition["description"]
+    assert "- counter: Counts: lines (Read, Bash)" in entry
+    assert "- quiet: q (all tools except Write)" in entry
 
 
 def test_nearest_definition_wins(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_an_invalid_agent_definition_is_reported(tmp_path: Path, text: str, why:
     path = define(tmp_path / ".claude/agents", "x", text)
     found, notices = load_agent_kinds(None, tmp_path)
     assert notices == [f"agent file '{path}' ignored: {why}"]
-    assert {*found} == {one.name for one in BUILT_IN_KINDS}
+    assert {*found} == {item.name for item in BUILT_IN_KINDS}
 
 
 def test_named_pipe_does_not_block(tmp_path: Path) -> None:
@@ -122,10 +122,10 @@ def test_definition_used_in_a_session(tmp_path: Path) -> None:
     define(tmp_path / "config/agents", "bad", "nothing")
     write = {"calls": [{"name": "Write", "input": {"file_path": "x", "content": "y"}}]}
     rules = [
-        {"when": "[go]", "answers": [{"calls": [sends("[x]", "counter")]}, {"text": "Done."}]},
+        {"when": "[go]", "answers": [{"calls": [agent_call("[x]", "counter")]}, {"text": "Done."}]},
         {"when": "[x]", "answers": [write, {"text": "I may not."}]},
     ]
-    play = Play(tmp_path, rules, "2.1.325", mode="bypassPermissions")
+    play = AgentSession(tmp_path, rules, "2.1.325", mode="bypassPermissions")
     events = play.ask("[go]")
     assert not (play.work / "x").exists()
     assert "No such tool available: Write" in json.dumps(play.agent())
@@ -133,10 +133,10 @@ def test_definition_used_in_a_session(tmp_path: Path) -> None:
     assert (output["agentType"], output["resolvedModel"]) == ("counter", "claude-haiku-5-5")
     beside = json.loads(play.agents[0].with_suffix(".meta.json").read_bytes())
     assert beside["isBuiltIn"] is False
-    assert {one["attributionAgent"] for one in play.agent() if one["type"] == "assistant"} == {
+    assert {item["attributionAgent"] for item in play.agent() if item["type"] == "assistant"} == {
         "counter"
     }
-    assert [one.text for one in events if isinstance(one, Notice)] == [
+    assert [event.text for event in events if isinstance(event, Notice)] == [
         f"agent file '{tmp_path}/config/agents/bad.md' ignored: it has no name"
     ]
 
@@ -148,10 +148,10 @@ def test_agent_mode_is_not_wider_than_its_session(tmp_path: Path) -> None:
         define(place / "work/.claude/agents", "w", head)
         write = {"calls": [{"name": "Write", "input": {"file_path": "x", "content": "y"}}]}
         rules = [
-            {"when": "[go]", "answers": [{"calls": [sends("[x]", "w")]}, {"text": "Done."}]},
+            {"when": "[go]", "answers": [{"calls": [agent_call("[x]", "w")]}, {"text": "Done."}]},
             {"when": "[x]", "answers": [write, {"text": "So."}]},
         ]
-        play = Play(place, rules, "2.1.325", mode=session)
+        play = AgentSession(place, rules, "2.1.325", mode=session)
         play.ask("[go]")
         return (play.work / "x").exists()
 

@@ -14,8 +14,8 @@ from plait.chat.runtime import Limits
 from plait.chat.streaming import Request, StreamEvent
 from plait.write.lines import Version
 from plait.write.transcript import INTERRUPTED, INTERRUPTED_AT_TOOLS, REJECTED
-from tests.chat.play import COUNTING, Json, Play, lines_of, sends
-from tests.chat.sent import complaints, resumed
+from tests.chat.play import COUNTING, AgentSession, Json, agent_call, read_lines
+from tests.chat.sent import find_problems, resume_messages
 from tests.chat.stage import picture
 
 BOTH = pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
@@ -27,27 +27,29 @@ def going(*calls: Json) -> Json:
     return {"when": "[go]", "answers": [{"calls": [*calls]}, {"text": "Done."}]}
 
 
-def words(play: Play) -> str:
+def words(play: AgentSession) -> str:
     return json.dumps(play.result["message"]["content"], ensure_ascii=False)
 
 
 @BOTH
 def test_endless_agent_is_ended(tmp_path: Path, version: Version) -> None:
-    play = Play(tmp_path, [going(sends("[on]")), {"when": "[on]", "answers": [LOOK]}], version)
+    play = AgentSession(
+        tmp_path, [going(agent_call("[on]")), {"when": "[on]", "answers": [LOOK]}], version
+    )
     assert play.client.runtime.agents
     play.client.runtime.agents.max_responses = 3
     *_, ended = play.ask("[go]")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "done"
     assert "this agent stopped at its 3-turn limit before finishing" in words(play)
-    assert sum(one["type"] == "assistant" for one in play.agent()) == 3
-    assert not any(one["type"] == "attachment" for one in play.agent())
+    assert sum(item["type"] == "assistant" for item in play.agent()) == 3
+    assert not any(item["type"] == "attachment" for item in play.agent())
 
 
 @BOTH
 def test_agent_with_failing_requests_says_so(tmp_path: Path, version: Version) -> None:
     broken = {"when": "[break]", "answers": [LOOK, {"error": 400, "message": "bad thing"}]}
-    play = Play(tmp_path, [going(sends("[break]")), broken], version)
+    play = AgentSession(tmp_path, [going(agent_call("[break]")), broken], version)
     play.ask("[go]")
     [block] = play.result["message"]["content"]
     assert block["is_error"] is True
@@ -70,41 +72,41 @@ class Breaking(ScriptModel):
 
 @pytest.mark.parametrize("is_background", [False, True])
 def test_dying_agent_does_not_end_the_session(tmp_path: Path, is_background: bool) -> None:
-    call = sends("[break]", run_in_background=is_background)
+    call = agent_call("[break]", run_in_background=is_background)
     heard = {"when": "<task-notification>", "answers": [{"text": "Heard."}]}
-    play = Play(tmp_path, [], "2.1.325", model=Breaking({"rules": [heard, going(call)]}))
+    play = AgentSession(tmp_path, [], "2.1.325", model=Breaking({"rules": [heard, going(call)]}))
     *_, ended = play.ask("[go]")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "done"
     assert "the model broke" in json.dumps(play.lines)
-    assert complaints(resumed(play.path)) == []
+    assert find_problems(resume_messages(play.path)) == []
 
 
 def test_number_of_running_agents_is_limited(tmp_path: Path) -> None:
-    calls = [sends(f"[count] {number}") for number in range(5)]
-    play = Play(tmp_path, [going(*calls), COUNTING], "2.1.325")
+    calls = [agent_call(f"[count] {number}") for number in range(5)]
+    play = AgentSession(tmp_path, [going(*calls), COUNTING], "2.1.325")
     assert play.client.runtime.agents
     play.client.runtime.agents.max_concurrent = 2
     play.ask("[go]")
-    told = [one for one in play.lines if "toolUseResult" in one]
-    refused = [one for one in told if "are running already" in str(one["toolUseResult"])]
-    assert (len(told), len(refused), len(play.agents)) == (5, 3, 2)
+    results = [line for line in play.lines if "toolUseResult" in line]
+    refused = [item for item in results if "are running already" in str(item["toolUseResult"])]
+    assert (len(results), len(refused), len(play.agents)) == (5, 3, 2)
 
 
 def test_agent_cost_counts_for_the_budget(tmp_path: Path) -> None:
     dear = {"usage": {"input_tokens": 1_000_000, "output_tokens": 10}}
     rules = [
-        going(sends("[dear]")),
+        going(agent_call("[dear]")),
         {"when": "[dear]", "answers": [{**LOOK, **dear}]},
     ]
-    play = Play(tmp_path, rules, "2.1.325", limits=Limits(dollars=1.0))
+    play = AgentSession(tmp_path, rules, "2.1.325", limits=Limits(dollars=1.0))
     *_, ended = play.ask("[go]")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "max_budget"
-    assert sum(one["type"] == "assistant" for one in play.agent()) == 1
+    assert sum(item["type"] == "assistant" for item in play.agent()) == 1
 
 
-def stopped(play: Play, agents: int) -> list[Event]:
+def stop_when(play: AgentSession, agents: int) -> list[Event]:
     """Stop the turn once so many agents are at something; returns what happened."""
 
     async def asked() -> list[Event]:
@@ -124,32 +126,32 @@ def stopped(play: Play, agents: int) -> list[Event]:
 
 @BOTH
 def test_interrupt_stops_agents(tmp_path: Path, version: Version) -> None:
-    rules = [going(sends("[a]"), sends("[b]"))]
+    rules = [going(agent_call("[a]"), agent_call("[b]"))]
     rules += [{"when": name, "answers": [SLEEP]} for name in ("[a]", "[b]")]
-    play = Play(tmp_path, rules, version, mode="bypassPermissions")
-    events = stopped(play, 2)
-    ends = [one for one in events if isinstance(one, TurnEnded)]
-    assert [one.ending for one in ends] == ["interrupted"]
-    results = [one for one in play.lines if "toolUseResult" in one]
-    assert [one["toolUseResult"] for one in results] == ["User rejected tool use"] * 2
+    play = AgentSession(tmp_path, rules, version, mode="bypassPermissions")
+    events = stop_when(play, 2)
+    ends = [event for event in events if isinstance(event, TurnEnded)]
+    assert [end.ending for end in ends] == ["interrupted"]
+    results = [line for line in play.lines if "toolUseResult" in line]
+    assert [item["toolUseResult"] for item in results] == ["User rejected tool use"] * 2
     for log in play.agents:
-        *_, result, last = lines_of(log)
+        *_, result, last = read_lines(log)
         assert result["message"]["content"][0]["content"] == REJECTED
         assert last["message"]["content"][0]["text"] == INTERRUPTED_AT_TOOLS
         beside = log.with_suffix(".meta.json")
         assert version == "2.1.29" or "finished" not in json.loads(beside.read_bytes())
     assert play.client.runtime.agents
     assert play.client.runtime.agents.running_count == 0
-    assert complaints(resumed(play.path)) == []
+    assert find_problems(resume_messages(play.path)) == []
 
 
 @BOTH
 def test_exit_ends_background_agents(tmp_path: Path, version: Version) -> None:
     rules = [
-        going(sends("[sleep]", run_in_background=True)),
+        going(agent_call("[sleep]", run_in_background=True)),
         {"when": "[sleep]", "answers": [SLEEP]},
     ]
-    play = Play(tmp_path, rules, version, entrypoint="cli", mode="bypassPermissions")
+    play = AgentSession(tmp_path, rules, version, entrypoint="cli", mode="bypassPermissions")
 
     async def asked() -> None:
         async with play.client as client:
@@ -164,10 +166,10 @@ def test_exit_ends_background_agents(tmp_path: Path, version: Version) -> None:
 
     asyncio.run(asyncio.wait_for(asked(), 60))
     assert play.agent()[-1]["message"]["content"][0]["text"] == INTERRUPTED_AT_TOOLS
-    ends = [one for one in play.lines if one.get("subtype") == "turn_duration"]
-    pending = [one.get("pendingBackgroundAgentCount") for one in ends]
+    ends = [line for line in play.lines if line.get("subtype") == "turn_duration"]
+    pending = [end.get("pendingBackgroundAgentCount") for end in ends]
     assert pending == [1 if version == "2.1.325" else None]
-    assert not any("<task-notification>" in json.dumps(one) for one in play.lines)
+    assert not any("<task-notification>" in json.dumps(line) for line in play.lines)
 
 
 class Silent(ScriptModel):
@@ -181,7 +183,9 @@ class Silent(ScriptModel):
 
 
 def test_unanswered_agent_can_be_stopped(tmp_path: Path) -> None:
-    play = Play(tmp_path, [], "2.1.325", model=Silent({"rules": [going(sends("[hush]"))]}))
+    play = AgentSession(
+        tmp_path, [], "2.1.325", model=Silent({"rules": [going(agent_call("[hush]"))]})
+    )
 
     async def asked() -> list[Event]:
         events = []
@@ -193,14 +197,14 @@ def test_unanswered_agent_can_be_stopped(tmp_path: Path) -> None:
         return events
 
     events = asyncio.run(asyncio.wait_for(asked(), 60))
-    [ended] = [one for one in events if isinstance(one, TurnEnded)]
+    [ended] = [item for item in events if isinstance(item, TurnEnded)]
     assert ended.ending == "interrupted"
     assert picture(play.agent()) == f"A<·  user [hush]\nB<A  user {INTERRUPTED}"
 
 
 @BOTH
 def test_unknown_agent_type_lists_the_known_ones(tmp_path: Path, version: Version) -> None:
-    play = Play(tmp_path, [going(sends("[x]", "nobody"))], version)
+    play = AgentSession(tmp_path, [going(agent_call("[x]", "nobody"))], version)
     play.ask("[go]")
     assert play.result["toolUseResult"] == (
         "Error: Agent type 'nobody' not found. Available agents: Explore, general-purpose, Plan"
@@ -210,8 +214,8 @@ def test_unknown_agent_type_lists_the_known_ones(tmp_path: Path, version: Versio
 
 @BOTH
 def test_agent_tool_accepts_both_names(tmp_path: Path, version: Version) -> None:
-    call: dict[str, Any] = {**sends("[count]"), "name": "Task"}
-    play = Play(tmp_path, [going(call), COUNTING], version)
+    call: dict[str, Any] = {**agent_call("[count]"), "name": "Task"}
+    play = AgentSession(tmp_path, [going(call), COUNTING], version)
     play.ask("[go]")
     assert play.result["toolUseResult"]["status"] == "completed"
     names = [*play.client.runtime.tools]
@@ -219,7 +223,7 @@ def test_agent_tool_accepts_both_names(tmp_path: Path, version: Version) -> None
 
 
 def test_agents_can_be_denied(tmp_path: Path) -> None:
-    play = Play(tmp_path, [going(sends("[count]"))], "2.1.325", forbidden=("Agent",))
+    play = AgentSession(tmp_path, [going(agent_call("[count]"))], "2.1.325", forbidden=("Agent",))
     play.ask("[go]")
     assert "Agent" not in play.client.runtime.tools
     assert "No such tool available" in words(play)
@@ -229,10 +233,13 @@ def test_agents_can_be_denied(tmp_path: Path) -> None:
 def test_agent_stays_in_the_session_directory(tmp_path: Path) -> None:
     move = {"calls": [{"name": "Bash", "input": {"command": "cd sub && pwd"}}]}
     look = {"calls": [{"name": "Bash", "input": {"command": "pwd"}}]}
-    rules = [going(sends("[move]")), {"when": "[move]", "answers": [move, look, {"text": "So."}]}]
-    play = Play(tmp_path, rules, "2.1.325", mode="bypassPermissions")
+    rules = [
+        going(agent_call("[move]")),
+        {"when": "[move]", "answers": [move, look, {"text": "So."}]},
+    ]
+    play = AgentSession(tmp_path, rules, "2.1.325", mode="bypassPermissions")
     (play.work / "sub").mkdir()
     play.ask("[go]")
-    told = [one["message"]["content"][0] for one in play.agent() if one["type"] == "user"][1:]
-    assert [one["content"] for one in told] == [f"{play.work}/sub", f"{play.work}"]
-    assert {one["cwd"] for one in play.agent()} == {str(play.work)}
+    entry = [item["message"]["content"][0] for item in play.agent() if item["type"] == "user"][1:]
+    assert [item["content"] for item in entry] == [f"{play.work}/sub", f"{play.work}"]
+    assert {item["cwd"] for item in play.agent()} == {str(play.work)}

@@ -12,7 +12,7 @@ from plait.chat.events import AgentEvent, TurnEnded
 from plait.chat.models import ScriptModel
 from plait.chat.streaming import Request, StreamEvent
 from plait.write.lines import Version
-from tests.chat.play import COUNTING, Json, Play, lines_of, sends
+from tests.chat.play import COUNTING, AgentSession, Json, agent_call, read_lines
 from tests.chat.stage import picture
 
 BOTH = pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
@@ -20,14 +20,14 @@ BOTH = pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 
 def one_agent(**more: Any) -> list[Json]:
     return [
-        {"when": "[go]", "answers": [{"calls": [sends("[count]", **more)]}, {"text": "Two."}]},
+        {"when": "[go]", "answers": [{"calls": [agent_call("[count]", **more)]}, {"text": "Two."}]},
         COUNTING,
     ]
 
 
 @BOTH
 def test_agent_has_its_own_log(tmp_path: Path, version: Version) -> None:
-    play = Play(tmp_path, one_agent(), version)
+    play = AgentSession(tmp_path, one_agent(), version)
     *_, ended = play.ask("[go]")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text) == ("done", "Two.")
@@ -46,7 +46,7 @@ E<D  assistant There are two."""
 @BOTH
 # checklist: P88
 def test_each_agent_has_a_log(tmp_path: Path, version: Version) -> None:
-    play = Play(tmp_path, one_agent(), version)
+    play = AgentSession(tmp_path, one_agent(), version)
     play.ask("[go]")
     [log] = play.agents
     if version == "2.1.29":
@@ -68,18 +68,18 @@ def test_each_agent_has_a_log(tmp_path: Path, version: Version) -> None:
 @BOTH
 # checklist: P90
 def test_agent_messages_are_a_sidechain(tmp_path: Path, version: Version) -> None:
-    play = Play(tmp_path, one_agent(), version)
+    play = AgentSession(tmp_path, one_agent(), version)
     play.ask("[go]")
     [log] = play.agents
-    told = {(one["isSidechain"], one["agentId"], one["sessionId"]) for one in play.agent()}
-    assert told == {(True, log.stem.removeprefix("agent-"), play.client.session)}
-    assert [one["parentUuid"] for one in play.agent()].count(None) == 1
+    results = {(item["isSidechain"], item["agentId"], item["sessionId"]) for item in play.agent()}
+    assert results == {(True, log.stem.removeprefix("agent-"), play.client.session)}
+    assert [item["parentUuid"] for item in play.agent()].count(None) == 1
     assert all(line.get("isSidechain") is not True for line in play.lines)
 
 
 # checklist: P91, P92
 def test_report_is_the_result_of_the_call(tmp_path: Path) -> None:
-    play = Play(tmp_path, one_agent(), "2.1.325")
+    play = AgentSession(tmp_path, one_agent(), "2.1.325")
     play.ask("[go]")
     [log] = play.agents
     agent = log.stem.removeprefix("agent-")
@@ -88,7 +88,7 @@ def test_report_is_the_result_of_the_call(tmp_path: Path) -> None:
     usage = play.agent()[-1]["message"]["usage"]
     assert output["status"] == "completed"
     assert (output["agentId"], output["prompt"]) == (agent, "[count]")
-    assert [one["text"] for one in output["content"]] == [
+    assert [item["text"] for item in output["content"]] == [
         "<tools-used-before-summary>Bash</tools-used-before-summary>\n",
         "There are two.",
     ]
@@ -97,10 +97,10 @@ def test_report_is_the_result_of_the_call(tmp_path: Path) -> None:
     assert output["usage"]["output_tokens"] == usage["output_tokens"]
     took = output["totalDurationMs"]
     assert isinstance(took, int)
-    told = block["content"][0]["text"].split("\n")
-    assert told[:2] == ["  <tools-used-before-summary>Bash</tools-used-before-summary>", "  "]
-    assert told[2].startswith("[Subagent hand-back] ")
-    assert told[3:] == [
+    result = block["content"][0]["text"].split("\n")
+    assert result[:2] == ["  <tools-used-before-summary>Bash</tools-used-before-summary>", "  "]
+    assert result[2].startswith("[Subagent hand-back] ")
+    assert result[3:] == [
         "  There are two.",
         f"agentId: {agent} (use SendMessage with to: '{agent}', summary: '<5-10 word recap>' to"
         " continue this agent)",
@@ -112,12 +112,12 @@ def test_report_is_the_result_of_the_call(tmp_path: Path) -> None:
 
 # checklist: P91, P92
 def test_report_in_the_older_version(tmp_path: Path) -> None:
-    play = Play(tmp_path, one_agent(), "2.1.29")
+    play = AgentSession(tmp_path, one_agent(), "2.1.29")
     play.ask("[go]")
     [log] = play.agents
     [block] = play.result["message"]["content"]
     output = play.result["toolUseResult"]
-    assert [one["text"] for one in block["content"]] == [
+    assert [item["text"] for item in block["content"]] == [
         "There are two.",
         f"agentId: {log.stem[6:]} (for resuming to continue this agent's work if needed)",
     ]
@@ -131,26 +131,26 @@ def test_report_in_the_older_version(tmp_path: Path) -> None:
 
 # checklist: P98
 def test_older_version_logs_progress(tmp_path: Path) -> None:
-    play = Play(tmp_path, one_agent(), "2.1.29")
+    play = AgentSession(tmp_path, one_agent(), "2.1.29")
     play.ask("[go]")
-    told = [line for line in play.lines if line["type"] == "progress"]
+    results = [line for line in play.lines if line["type"] == "progress"]
     [sent] = [line for line in play.lines if "Agent" in json.dumps(line.get("message", ""))][:1]
     call = sent["message"]["content"][0]["id"]
-    assert {line["parentToolUseID"] for line in told} == {call}
-    assert {line["toolUseID"] for line in told} == {f"agent_{sent['message']['id']}"}
-    assert [line["data"]["type"] for line in told] == ["agent_progress"] * 3
+    assert {line["parentToolUseID"] for line in results} == {call}
+    assert {line["toolUseID"] for line in results} == {f"agent_{sent['message']['id']}"}
+    assert [line["data"]["type"] for line in results] == ["agent_progress"] * 3
     kinds = [
-        [one["type"] for one in line["data"]["message"]["message"]["content"]] for line in told
+        [item["type"] for item in line["data"]["message"]["message"]["content"]] for line in results
     ]
     assert kinds == [["text"], ["tool_use"], ["tool_result"]]
-    prompt = told[0]["data"]["message"]
+    prompt = results[0]["data"]["message"]
     assert prompt["message"]["content"] == [{"type": "text", "text": "[count]"}]
-    assert {line["data"]["agentId"] for line in told} == {play.agents[0].stem[6:]}
-    assert told[0]["data"]["prompt"] == "[count]"
+    assert {line["data"]["agentId"] for line in results} == {play.agents[0].stem[6:]}
+    assert results[0]["data"]["prompt"] == "[count]"
 
 
 def test_agent_usage_counts_for_the_session(tmp_path: Path) -> None:
-    play = Play(tmp_path, one_agent(), "2.1.325")
+    play = AgentSession(tmp_path, one_agent(), "2.1.325")
     events = play.ask("[go]")
     answers = {
         line["message"]["id"]: line["message"]["usage"]["output_tokens"]
@@ -161,27 +161,30 @@ def test_agent_usage_counts_for_the_session(tmp_path: Path) -> None:
     assert play.client.meter.tokens.output == sum(answers.values())
     [cost] = [line for line in play.lines if line["type"] == "cost-state"]
     assert cost["modelUsage"]["claude-opus-5-5"]["outputTokens"] == sum(answers.values())
-    within = [one for one in events if isinstance(one, AgentEvent)]
-    assert {one.agent for one in within} == {play.agents[0].stem[6:]}
+    within = [event for event in events if isinstance(event, AgentEvent)]
+    assert {item.agent for item in within} == {play.agents[0].stem[6:]}
 
 
 # checklist: P89
 @BOTH
 def test_agents_start_agents(tmp_path: Path, version: Version) -> None:
     rules = [
-        {"when": "[go]", "answers": [{"calls": [sends("[delegate]")]}, {"text": "Back."}]},
-        {"when": "[delegate]", "answers": [{"calls": [sends("[count]")]}, {"text": "Done."}]},
+        {"when": "[go]", "answers": [{"calls": [agent_call("[delegate]")]}, {"text": "Back."}]},
+        {"when": "[delegate]", "answers": [{"calls": [agent_call("[count]")]}, {"text": "Done."}]},
         COUNTING,
     ]
-    play = Play(tmp_path, rules, version)
+    play = AgentSession(tmp_path, rules, version)
     play.ask("[go]")
-    outer, inner = (lines_of(log) for log in play.agents)
-    assert [one["message"]["content"] for one in (outer[0], inner[0])] == ["[delegate]", "[count]"]
+    outer, inner = (read_lines(log) for log in play.agents)
+    assert [item["message"]["content"] for item in (outer[0], inner[0])] == [
+        "[delegate]",
+        "[count]",
+    ]
     if version == "2.1.29":
         return
     beside = [json.loads(log.with_suffix(".meta.json").read_bytes()) for log in play.agents]
-    assert [one["spawnDepth"] for one in beside] == [1, 2]
-    assert [one.get("parentAgentId") for one in beside] == [None, outer[0]["agentId"]]
+    assert [item["spawnDepth"] for item in beside] == [1, 2]
+    assert [item.get("parentAgentId") for item in beside] == [None, outer[0]["agentId"]]
     assert play.result["toolUseResult"]["toolsUsed"] == ["Agent", "Bash"]
     assert play.result["toolUseResult"]["totalToolUseCount"] == 1
     assert "toolStats" not in play.result["toolUseResult"]
@@ -189,19 +192,22 @@ def test_agents_start_agents(tmp_path: Path, version: Version) -> None:
 
 def test_agent_depth_is_limited(tmp_path: Path) -> None:
     rules = [
-        {"when": f"[{depth}]", "answers": [{"calls": [sends(f"[{depth + 1}]")]}, {"text": "Up."}]}
+        {
+            "when": f"[{depth}]",
+            "answers": [{"calls": [agent_call(f"[{depth + 1}]")]}, {"text": "Up."}],
+        }
         for depth in range(6)
     ]
-    play = Play(tmp_path, rules, "2.1.325")
+    play = AgentSession(tmp_path, rules, "2.1.325")
     play.ask("[0]")
     assert len(play.agents) == 3
-    told = json.dumps(lines_of(play.agents[-1]))
-    assert "No such tool available: Agent. Agent is not among the tools available here." in told
+    result = json.dumps(read_lines(play.agents[-1]))
+    assert "No such tool available: Agent. Agent is not among the tools available here." in result
 
 
 @BOTH
 def test_agents_follow_directory_instructions(tmp_path: Path, version: Version) -> None:
-    calls = [sends("[count]"), sends("[count] too", "Explore")]
+    calls = [agent_call("[count]"), agent_call("[count] too", "Explore")]
     rules = [{"when": "[go]", "answers": [{"calls": calls}, {"text": "Two."}]}, COUNTING]
     asked: list[Request] = []
 
@@ -211,14 +217,14 @@ def test_agents_follow_directory_instructions(tmp_path: Path, version: Version) 
             async for piece in super().stream(request):
                 yield piece
 
-    play = Play(tmp_path, [], version, model=Listening({"rules": rules}))
+    play = AgentSession(tmp_path, [], version, model=Listening({"rules": rules}))
     (play.work / "CLAUDE.md").write_text("Always say marmalade.\n")
     play.ask("[go]")
 
     def heeds(prompt: str) -> bool:
-        own = [one for one in asked if prompt in json.dumps([dict(m) for m in one.messages][:1])]
+        own = [item for item in asked if prompt in json.dumps([dict(m) for m in item.messages][:1])]
         [first, *_] = own
-        told = json.dumps([[dict(m) for m in first.messages], [dict(b) for b in first.system]])
-        return "marmalade" in told
+        result = json.dumps([[dict(m) for m in first.messages], [dict(b) for b in first.system]])
+        return "marmalade" in result
 
     assert (heeds('"[count]"'), heeds('"[count] too"')) == (True, False)

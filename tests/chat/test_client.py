@@ -17,7 +17,7 @@ from plait.write.lines import Version
 from tests.standin import StandIn, by_script, call, calls, said
 
 
-def asked(client: Client, *prompts: str) -> list[Event]:
+def ask(client: Client, *prompts: str) -> list[Event]:
     async def play() -> list[Event]:
         events = []
         async with client:
@@ -52,7 +52,7 @@ SCRIPT = {
 def test_session_is_started_and_continued(tmp_path: Path, work: Path, version: Version) -> None:
     model = ScriptModel(SCRIPT)
     client = Client.new(tmp_path / "config", cwd=work, model=model, version=version)
-    *_, ended = asked(client, "What is in the notes?")
+    *_, ended = ask(client, "What is in the notes?")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text) == ("done", "Two lines.")
     [result] = [line for line in lines(client) if "toolUseResult" in line]
@@ -60,7 +60,7 @@ def test_session_is_started_and_continued(tmp_path: Path, work: Path, version: V
     again = Client.resume(
         client.runtime.writer.path, model=ScriptModel({"answers": [{"text": "Still."}]})
     )
-    asked(again, "And now?")
+    ask(again, "And now?")
     roles = [message["role"] for message in again.runtime.requests.build([]).messages]
     assert roles == ["user", "assistant"] * 3
     assert {line["sessionId"] for line in lines(again) if "sessionId" in line} == {again.session}
@@ -70,13 +70,13 @@ def test_unpermitted_calls_are_denied_without_a_user(tmp_path: Path, work: Path)
     write = {"name": "Write", "input": {"file_path": "new.txt", "content": "x"}}
     script = {"answers": [{"calls": [write]}, {"text": "No."}] * 2}
     client = Client.new(tmp_path / "config", cwd=work, model=ScriptModel(script))
-    [result] = [one for one in asked(client, "write") if isinstance(one, ToolFinished)]
+    [result] = [item for item in ask(client, "write") if isinstance(item, ToolFinished)]
     assert result.is_denied
     assert not (work / "new.txt").exists()
     client = Client.new(
         tmp_path / "config", cwd=work, model=ScriptModel(script), mode="acceptEdits"
     )
-    [result] = [one for one in asked(client, "write") if isinstance(one, ToolFinished)]
+    [result] = [item for item in ask(client, "write") if isinstance(item, ToolFinished)]
     assert not result.is_denied
     assert (work / "new.txt").read_text() == "x"
 
@@ -85,7 +85,7 @@ def test_limits_are_enforced(tmp_path: Path, work: Path) -> None:
     client = Client.new(
         tmp_path / "config", cwd=work, model=ScriptModel(SCRIPT), limits=Limits(responses=1)
     )
-    *_, ended = asked(client, "look")
+    *_, ended = ask(client, "look")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "max_turns"
 
@@ -112,7 +112,7 @@ def test_print_mode_logs_no_backup_and_no_duration_after_an_edit(
     edit = call("Edit", file_path=str(work / "notes.txt"), old_string="one", new_string="two")
     model = ScriptModel({"answers": [calls(edit), said("Changed.")]})
     client = Client.new(tmp_path / "config", cwd=work, model=model, mode="acceptEdits", **options)
-    asked(client, "change it")
+    ask(client, "change it")
     assert (work / "notes.txt").read_text() == "two\n"
     written = lines(client)
     assert any(line["type"].startswith("file-history") for line in written) == has_backups
@@ -127,17 +127,17 @@ def test_api_requests_match_the_script(tmp_path: Path, work: Path) -> None:
     with StandIn(by_script({"rules": [rule]})) as standin:
         model = MessagesApi("claude-opus-5-5", key="made-up", base_url=standin.url)
         client = Client.new(tmp_path / "config", cwd=work, model=model)
-        *_, ended = asked(client, "the notes", "more")
+        *_, ended = ask(client, "the notes", "more")
         requests = standin.taken()
     assert isinstance(ended, TurnEnded)
     assert ended.text == "ok"
-    assert [len(one.messages) for one in requests] == [1, 3, 5]
+    assert [len(request.messages) for request in requests] == [1, 3, 5]
     [answer] = [line for line in lines(client) if "I look." in json.dumps(line)]
     assert answer["requestId"].startswith("req_")
     played = Client.new(
         tmp_path / "config", cwd=work, model=ReplayModel(client.runtime.writer.path)
     )
-    *_, ended = asked(played, "the notes", "more")
+    *_, ended = ask(played, "the notes", "more")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text) == ("done", "ok")
 

@@ -27,14 +27,14 @@ from plait.record import iter_client_records
 from plait.write import SessionWriter
 from plait.write.lines import NEWEST, VERSIONS, Version
 from plait.write.writer import CONTINUED
-from tests.chat.stage import Echo, Stage, picture
+from tests.chat.stage import Echo, ScriptedClient, picture
 
 SUMMED_UP = {"text": "<analysis>hm</analysis>\n<summary>\nThey spoke.\n</summary>"}
 SUMMARY_RULE = {"when": TASK[:40], "answers": [SUMMED_UP]}
 MODEL = "claude-sonnet-4-5"
 
 
-def used(tokens: int) -> dict[str, int]:
+def usage(tokens: int) -> dict[str, int]:
     return {"input_tokens": 10, "cache_read_input_tokens": tokens - 20, "output_tokens": 10}
 
 
@@ -51,7 +51,7 @@ class Listening(ScriptModel):
         return super().stream(request)
 
 
-class Room(Stage):
+class Room(ScriptedClient):
     """A stage whose client makes room."""
 
     def __init__(self, folder: Path, script: Mapping[str, Any], **others: Any) -> None:
@@ -80,7 +80,7 @@ class Room(Stage):
         return [line for line in self.lines if kind in (line["type"], line.get("subtype"))]
 
 
-def resumed(path: Path) -> list[Any]:
+def resume_messages(path: Path) -> list[Any]:
     """What the log says that is sent."""
     return build_context(iter_client_records(iter_lines(path)), size=path.stat().st_size).request
 
@@ -129,8 +129,8 @@ def test_compact_command(tmp_path: Path) -> None:
     ]
     assert metadata["trigger"] == "manual"
     summary = next(line for line in room.lines if line.get("isCompactSummary"))
-    told = summary["message"]["content"]
-    assert told.startswith(f"{CONTINUED}{TOOLS_USED.format('')}Summary:\nThey spoke.\n\nIf you")
+    entry = summary["message"]["content"]
+    assert entry.startswith(f"{CONTINUED}{TOOLS_USED.format('')}Summary:\nThey spoke.\n\nIf you")
     assert str(room.parts.writer.path) in summary["message"]["content"]
     assert summary["message"]["content"].endswith(PRESERVED)
     assert summary["turnPosition"] == {"promptIndex": 2, "turnIndex": 2}
@@ -141,18 +141,18 @@ def test_compact_command(tmp_path: Path) -> None:
 def test_context_after_compaction_is_summary_and_last_response(tmp_path: Path) -> None:
     room = Room(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
     room.compact("First?", "Second?")
-    sent = resumed(room.parts.writer.path)
+    sent = resume_messages(room.parts.writer.path)
     assert [role for role, _ in sent] == ["user", "assistant", "user"]
     assert sent[1][1] == [{"type": "text", "text": "Two."}]
     assert "Compacted (ctrl+o" in sent[2][1][-1]["text"]
 
 
 def test_automatic_compaction_before_a_prompt(tmp_path: Path) -> None:
-    full = {"text": "Full.", "usage": used(1000)}
+    full = {"text": "Full.", "usage": usage(1000)}
     room = Room(tmp_path, {"answers": [{"text": "One."}, full, {"text": "Again."}]})
     events = room.ask("First?", "Second?", "Third?")
     compacted = [event for event in events if isinstance(event, Compacted)]
-    assert [(one.trigger, one.summary) for one in compacted] == [("auto", "They spoke.")]
+    assert [(item.trigger, item.summary) for item in compacted] == [("auto", "They spoke.")]
     assert compacted[0].tokens_before >= 1000
     assert "H<·  system compact_boundary" in room.picture()
     sent = texts(room.model.asked[-1])
@@ -169,21 +169,21 @@ def test_automatic_compaction_before_a_prompt(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("tokens", "is_made"), [(984, False), (1000, True)])
 def test_compaction_starts_at_the_threshold(tmp_path: Path, tokens: int, is_made: bool) -> None:
-    room = Room(tmp_path, {"answers": [{"text": "x", "usage": used(tokens)}, {"text": "y"}]})
+    room = Room(tmp_path, {"answers": [{"text": "x", "usage": usage(tokens)}, {"text": "y"}]})
     events = room.ask("First?", "z")
     assert any(isinstance(event, Compacted) for event in events) == is_made
 
 
 def test_entries_after_the_last_answer_count(tmp_path: Path) -> None:
-    room = Room(tmp_path, {"answers": [{"text": "x", "usage": used(800)}, {"text": "y"}]})
+    room = Room(tmp_path, {"answers": [{"text": "x", "usage": usage(800)}, {"text": "y"}]})
     events = room.ask("First?", "long " * 200)
     assert any(isinstance(event, Compacted) for event in events)
 
 
 def test_compaction_within_a_turn_keeps_results(tmp_path: Path) -> None:
     calls = [{"name": "Echo", "input": {"text": word}} for word in ("a", "b")]
-    begun = {"calls": [{"name": "Echo", "input": {"text": "0"}}]}
-    script = {"answers": [begun, {"calls": calls, "usage": used(1500)}, {"text": "Done."}]}
+    found = {"calls": [{"name": "Echo", "input": {"text": "0"}}]}
+    script = {"answers": [found, {"calls": calls, "usage": usage(1500)}, {"text": "Done."}]}
     room = Room(tmp_path, script, tools=[Echo()])
     events = room.ask("Go.")
     assert isinstance(events[-1], TurnEnded) and events[-1].text == "Done."
@@ -200,8 +200,8 @@ def test_compaction_within_a_turn_keeps_results(tmp_path: Path) -> None:
 
 
 def test_second_compaction_includes_tools_and_tokens_of_the_first(tmp_path: Path) -> None:
-    call = {"calls": [{"name": "Echo", "input": {"text": "a"}}], "usage": used(2000)}
-    full = {"text": "Full.", "usage": used(3000)}
+    call = {"calls": [{"name": "Echo", "input": {"text": "a"}}], "usage": usage(2000)}
+    full = {"text": "Full.", "usage": usage(3000)}
     room = Room(tmp_path, {"answers": [call, full, {"text": "End."}]}, tools=[Echo()])
     room.ask("Go.", "On.")
     first, second = (line["compactMetadata"] for line in room.of("compact_boundary"))
@@ -230,7 +230,7 @@ def test_single_response_is_summarised_with_its_prompt(tmp_path: Path) -> None:
 
 
 def test_older_version_writes_a_summary_line(tmp_path: Path) -> None:
-    script = {"answers": [{"text": "Full.", "usage": used(1000)}, {"text": "Again."}]}
+    script = {"answers": [{"text": "Full.", "usage": usage(1000)}, {"text": "Again."}]}
     room = Room(tmp_path, script, version="2.1.29")
     room.ask("First?", "Second?")
     drawn = picture([line for line in room.lines if "snapshot" not in line]).splitlines()
@@ -274,7 +274,7 @@ def test_failed_compaction_changes_nothing_and_is_logged(
     assert noted["content"] == f"<local-command-stderr>{why}</local-command-stderr>"
     assert noted["commandRun"] == {"command": "compact", "args": ""}
     assert noted["commandOutcome"] == {"kind": "failed"}
-    assert [blocks[0]["text"] for _, blocks in resumed(room.parts.writer.path)][:2] == [
+    assert [blocks[0]["text"] for _, blocks in resume_messages(room.parts.writer.path)][:2] == [
         "First?",
         "One.",
     ]
@@ -292,7 +292,7 @@ def test_an_empty_conversation_is_not_compacted(tmp_path: Path) -> None:
 
 
 def test_a_failed_compaction_does_not_stop_a_turn_that_still_fits(tmp_path: Path) -> None:
-    full = {"text": "Full.", "usage": used(1500)}
+    full = {"text": "Full.", "usage": usage(1500)}
     room = Room(tmp_path, {"answers": [full] * 6, **failing(**REFUSED)})
     events = room.ask("1", "2", "3", "4", "5", "6")
     assert [event.ending for event in events if isinstance(event, TurnEnded)] == ["done"] * 6
@@ -308,16 +308,16 @@ def test_a_successful_compaction_resets_the_failure_count(tmp_path: Path) -> Non
     memory = RequestBuilder(LiveContext(session), MODEL)
     compactor = SessionCompactor(session, memory, model, threshold=1)
     made = [asyncio.run(compactor.compact_if_needed()) for _ in range(8)]
-    assert [bool(one) for one in made] == [False, False, True, False, False, False, False, False]
+    assert [bool(item) for item in made] == [False, False, True, False, False, False, False, False]
     assert len(model.asked) == 6, "three in a row, and it is left to the person"
 
 
 def test_turn_fails_without_room(tmp_path: Path) -> None:
-    full = {"text": "Full.", "usage": used(199_000)}
+    full = {"text": "Full.", "usage": usage(199_000)}
     room = Room(tmp_path, {"answers": [full] * 2, **failing(**REFUSED)})
     ended = [event for event in room.ask("1", "2") if isinstance(event, TurnEnded)]
     why = "Prompt is too long · automatic compaction failed: API Error: 400 no summary"
-    assert [(one.ending, one.text) for one in ended] == [("done", "Full."), ("failed", why)]
+    assert [(item.ending, item.text) for item in ended] == [("done", "Full."), ("failed", why)]
     error = room.of("assistant")[-1]
     assert error["isApiErrorMessage"] and error["error"] == "invalid_request"
     assert error["message"]["content"][0]["text"] == why
@@ -361,15 +361,15 @@ def test_newer_part_begins_with_a_prompt() -> None:
     def message(role: str, kind: str) -> dict[str, Any]:
         return {"role": role, "content": [{"type": kind}]}
 
-    said = [
+    results = [
         message("user", "text"),
         message("assistant", "tool_use"),
         message("user", "tool_result"),
         message("assistant", "text"),
         message("user", "text"),
     ]
-    assert drop_oldest(said) == said[4:]
-    assert drop_oldest(said[:4]) == []
+    assert drop_oldest(results) == results[4:]
+    assert drop_oldest(results[:4]) == []
 
 
 @pytest.mark.parametrize(
@@ -395,11 +395,11 @@ def test_the_last_response_starts_at_its_first_block(tmp_path: Path, version: Ve
     assert from_last_response(live.records) == ()
     session.answer("b")
     session.prompt("c")
-    begun = session.answer("d", "e").messages[0]
+    messages = session.answer("d", "e").messages[0]
     session.api_error("API Error: 529")
     session.prompt("f")
     tail: Sequence[Any] = from_last_response(live.records)
-    assert tail[0].uuid == begun
+    assert tail[0].uuid == messages
     assert len(tail) == 4
 
 

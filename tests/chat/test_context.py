@@ -31,7 +31,7 @@ ANSWERS: tuple[tuple[Block | str, ...], ...] = (
 )
 
 
-def read_afresh(path: Path) -> list[Any]:
+def read_again(path: Path) -> list[Any]:
     """Return what resuming the log would send, without the answer that is made up for it."""
     request = build_context(iter_client_records(iter_lines(path)), size=path.stat().st_size).request
     is_made_up = request[-1][1][-1].get("text") == "No response requested."
@@ -120,12 +120,12 @@ class Played:
     def rewind(self) -> None:
         """Go back to before a prompt, or to the beginning."""
         self.session.answer("Too far.", usage=USAGE)
-        asked = [one.parent_uuid for one in self.live.records if one.type == "user"]
+        asked = [record.parent_uuid for record in self.live.records if record.type == "user"]
         self.session.rewind(self.chance.choice([None, self.session.tip, *asked]))
 
     def check(self) -> None:
         """What is sent now is what the log says."""
-        assert self.live.messages() == read_afresh(self.session.path)
+        assert self.live.messages() == read_again(self.session.path)
 
 
 ENDINGS = (Played.answer,) * 4 + (
@@ -167,10 +167,10 @@ def test_session_of_any_shape_continues(case: Path, tmp_path: Path) -> None:
     live = LiveContext(session)
     live.messages()
     session.prompt("What next?")
-    assert live.messages() == read_afresh(path)
+    assert live.messages() == read_again(path)
     session.answer("That.")
     session.prompt("And then?")
-    assert live.messages() == read_afresh(path)
+    assert live.messages() == read_again(path)
 
 
 def twice(session: plait.SessionWriter, live: LiveContext, *, is_answered: bool) -> None:
@@ -193,7 +193,7 @@ def test_finished_turn_may_depend_on_what_follows(tmp_path: Path, is_answered: b
     twice(session, live, is_answered=is_answered)
     for number in range(3):
         session.prompt(f"Next {number}.")
-        assert live.messages() == read_afresh(session.path)
+        assert live.messages() == read_again(session.path)
         session.answer("Yes.", usage=USAGE)
 
 
@@ -203,11 +203,11 @@ def test_entries_between_results_are_read_from_the_file(tmp_path: Path) -> None:
     session.prompt("Go.")
     live.messages()
     with session.response(usage=USAGE) as response:
-        first, second = (response.call("Bash", {"command": one}) for one in "ab")
+        first, second = (response.call("Bash", {"command": item}) for item in "ab")
     session.result(second, "b")
     session.attachment({"type": "hook_success"}, "<system-reminder>b</system-reminder>")
     session.result(first, "a")
-    assert live.messages() == read_afresh(session.path)
+    assert live.messages() == read_again(session.path)
 
 
 def test_after_a_rewind_only_earlier_messages_are_sent(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_finished_turns_are_built_once(tmp_path: Path) -> None:
     session.prompt("Last.")
     first, again = live.messages(), live.messages()
     assert first == again
-    assert all(one is other for one, other in zip(first[:-1], again[:-1], strict=True))
+    assert all(result is other for result, other in zip(first[:-1], again[:-1], strict=True))
     session.answer("Another model.", usage=USAGE, model=MODELS[1])
     session.prompt("Go on.")
     assert live.messages()[0] is not first[0]

@@ -14,7 +14,7 @@ from plait.chat.usage import SessionCost, format_usage_lines
 from plait.conversation.prices import Prices
 from plait.write import SessionWriter
 from plait.write.lines import VERSIONS, Version
-from tests.chat.stage import Stage
+from tests.chat.stage import ScriptedClient
 
 MODEL = "claude-sonnet-4-5"
 USAGE = {
@@ -32,22 +32,22 @@ def cost(**before: Any) -> SessionCost:
     return SessionCost(Prices(), before, lambda: NOON)
 
 
-def answered(model: str = MODEL) -> ResponseLogged:
+def make_response(model: str = MODEL) -> ResponseLogged:
     return ResponseLogged("msg_1", None, model, (), "end_turn", USAGE)
 
 
-def resulted(output: Any) -> list[Event]:
+def make_result(output: Any) -> list[Event]:
     proposal = Proposal("Edit", {}, "write", "Edit")
     return [ToolStarted("c", proposal), ToolFinished("c", "Edit", Outcome("done", output))]
 
 
 def test_responses_and_summaries_are_counted_by_model() -> None:
-    one = cost()
-    events: list[Event] = [answered(), Compacted("auto", 5, "They spoke.", MODEL, USAGE)]
-    for event in (*events, answered("somebody-else")):
-        one.record(event)
-    assert one.has_grown
-    noted = one.fields
+    result = cost()
+    events: list[Event] = [make_response(), Compacted("auto", 5, "They spoke.", MODEL, USAGE)]
+    for event in (*events, make_response("somebody-else")):
+        result.record(event)
+    assert result.has_grown
+    noted = result.fields
     assert noted["modelUsage"][MODEL] == {
         "inputTokens": 200,
         "outputTokens": 40,
@@ -65,17 +65,21 @@ def test_responses_and_summaries_are_counted_by_model() -> None:
 
 
 def test_changed_lines_are_counted() -> None:
-    one = cost()
+    result = cost()
     patch = [{"lines": [" a", "-b", "+c", "+d"]}]
     created = {"type": "create", "content": "x\ny\n", "structuredPatch": []}
-    for event in (*resulted({"structuredPatch": patch}), *resulted(created), *resulted("Error: x")):
-        one.record(event)
-    assert (one.fields["totalLinesAdded"], one.fields["totalLinesRemoved"]) == (4, 1)
-    assert not one.has_grown, "nothing was paid for"
+    for event in (
+        *make_result({"structuredPatch": patch}),
+        *make_result(created),
+        *make_result("Error: x"),
+    ):
+        result.record(event)
+    assert (result.fields["totalLinesAdded"], result.fields["totalLinesRemoved"]) == (4, 1)
+    assert not result.has_grown, "nothing was paid for"
 
 
 def test_the_cost_before_a_resume_is_added() -> None:
-    one = cost(
+    result = cost(
         totalCostUSD=1.5,
         totalLinesAdded=10,
         totalDuration=5000,
@@ -83,8 +87,8 @@ def test_the_cost_before_a_resume_is_added() -> None:
         hasUnknownModelCost=False,
         modelUsage={"older": {"inputTokens": 5, "costUSD": 1.5}, MODEL: {"outputTokens": 1}},
     )
-    one.record(answered())
-    noted = one.fields
+    result.record(make_response())
+    noted = result.fields
     assert list(noted["modelUsage"]) == ["older", MODEL]
     assert noted["modelUsage"]["older"]["inputTokens"] == 5
     assert noted["modelUsage"][MODEL]["outputTokens"] == 21
@@ -96,8 +100,8 @@ def test_the_cost_before_a_resume_is_added() -> None:
 
 
 def test_invalid_earlier_figures_are_ignored() -> None:
-    one = cost(totalDuration="x", modelUsage={"older": 7}, startTime=None)
-    noted = one.fields
+    result = cost(totalDuration="x", modelUsage={"older": 7}, startTime=None)
+    noted = result.fields
     assert noted["modelUsage"]["older"]["inputTokens"] == 0
     assert noted["startTime"] <= NOON.timestamp() * 1000
     assert list(noted) == [
@@ -117,7 +121,7 @@ def test_invalid_earlier_figures_are_ignored() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_exit_shows_the_cost(tmp_path: Path, version: Version) -> None:
     script = {"otherwise": {"text": "Yes.", "model": MODEL, "usage": USAGE}}
-    stage = Stage(tmp_path, script, version=version)
+    stage = ScriptedClient(tmp_path, script, version=version)
     stage.ask("One?", "Two?")
     noted = [line for line in stage.all_lines if line["type"] == "cost-state"]
     assert bool(noted) == (version == "2.1.325")
@@ -132,7 +136,7 @@ def test_exit_shows_the_cost(tmp_path: Path, version: Version) -> None:
 
 
 def test_empty_session_leaves_no_cost(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {})
+    stage = ScriptedClient(tmp_path, {})
 
     async def left() -> None:
         async with Client(stage.parts):
@@ -147,8 +151,8 @@ def test_cost_text_matches_the_client() -> None:
     used = {"inputTokens": 23003, "outputTokens": 564, "costUSD": 0.103292}
     sums = {"totalCostUSD": 0.103292, "totalAPIDuration": 310, "totalDuration": 2900}
     lines = {"totalLinesAdded": 6, "totalLinesRemoved": 9}
-    told = format_usage_lines({**sums, **lines, "modelUsage": {"claude-opus-5-5": used}})
-    assert "\n".join(told) == USAGE_TOLD
+    result = format_usage_lines({**sums, **lines, "modelUsage": {"claude-opus-5-5": used}})
+    assert "\n".join(result) == USAGE_TOLD
     more = {"totalCostUSD": 1.239, "totalDuration": 3_725_000, "totalLinesAdded": 1}
     assert format_usage_lines({**more, "hasUnknownModelCost": True}) == [
         "Total cost:            $1.24 (costs may be inaccurate due to usage of unknown models)",

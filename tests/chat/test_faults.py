@@ -16,14 +16,14 @@ import pytest
 from plait.chat import Client
 from plait.chat.events import Event, RetryScheduled, ToolFinished, ToolStarted, TurnEnded
 from plait.chat.models import MessagesApi
-from tests.chat.sent import complaints, resumed, texts
+from tests.chat.sent import find_problems, resume_messages, texts
 from tests.standin import StandIn, call, calls, failed, in_turn, said, thought
 
 Json = dict[str, Any]
 MODEL = "claude-opus-5-5"
 
 
-class Talk:
+class FaultyChat:
     """A client that speaks to a stand-in, in a workspace beside which something lies."""
 
     def __init__(self, folder: Path, *answers: Json) -> None:
@@ -74,13 +74,13 @@ class Talk:
         uuids = [line["uuid"] for line in lines if "uuid" in line]
         assert len(set(uuids)) == len(uuids)
         assert {line["parentUuid"] for line in lines if "uuid" in line} <= {None, *uuids}
-        sent = resumed(self.log)
-        assert complaints(sent) == []
+        sent = resume_messages(self.log)
+        assert find_problems(sent) == []
         assert [*texts(sent)][-1] == "Fine."
         last = [asked for asked in self.server.requests if asked.is_message][-1]
-        assert complaints(last.messages) == []
+        assert find_problems(last.messages) == []
         assert (self.folder / "beside.txt").read_text(encoding="utf-8") == "mine"
-        assert {one.name for one in self.folder.iterdir()} == {"beside.txt", "config", "work"}
+        assert {path.name for path in self.folder.iterdir()} == {"beside.txt", "config", "work"}
 
     @property
     def lines(self) -> list[Json]:
@@ -106,7 +106,7 @@ class Talk:
 def test_stream_may_be_cut_anywhere(tmp_path: Path, chunk: int) -> None:
     words = "Größe: 3 µm — ✓ 😀 \u2028 end"
     answer = thought(words, {"type": "text", "text": words}, call("Bash", command="echo é"))
-    talk = Talk(tmp_path, {**answer, "chunk": chunk}, said("Done.", chunk=chunk))
+    talk = FaultyChat(tmp_path, {**answer, "chunk": chunk}, said("Done.", chunk=chunk))
     [ended] = talk.ask("go")
     assert (ended.ending, ended.text) == ("done", "Done.")
     blocks = [line["message"]["content"][0] for line in talk.lines if line["type"] == "assistant"]
@@ -117,20 +117,20 @@ def test_stream_may_be_cut_anywhere(tmp_path: Path, chunk: int) -> None:
 @pytest.mark.parametrize("status", [429, 500, 529])
 def test_failing_server_is_retried(tmp_path: Path, status: int) -> None:
     answers = [failed(status, "made up", retry_after=3), failed(status, "again"), said("Here.")]
-    talk = Talk(tmp_path, *answers)
+    talk = FaultyChat(tmp_path, *answers)
     [ended] = talk.ask("go")
     assert (ended.ending, ended.text) == ("done", "Here.")
     assert talk.slept[0] == 3
     assert 0 < talk.slept[1] < 3
-    told = [line for line in talk.lines if line.get("subtype") == "api_error"]
-    assert [(one["retryAttempt"], one["error"]["status"]) for one in told] == [
+    results = [line for line in talk.lines if line.get("subtype") == "api_error"]
+    assert [(item["retryAttempt"], item["error"]["status"]) for item in results] == [
         (1, status),
         (2, status),
     ]
 
 
 def test_persistent_failure_is_reported(tmp_path: Path) -> None:
-    talk = Talk(tmp_path, *[failed(529, "busy")] * 11)
+    talk = FaultyChat(tmp_path, *[failed(529, "busy")] * 11)
     [ended] = talk.ask("go")
     assert ended.ending == "failed"
     assert sum(isinstance(event, RetryScheduled) for event in talk.events) == 10
@@ -141,7 +141,7 @@ def test_persistent_failure_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("events", [0, 1, 3, 6])
 def test_dead_connection_is_retried(tmp_path: Path, events: int) -> None:
-    talk = Talk(tmp_path, said("half an answer " * 9, drop_after=events), said("Whole."))
+    talk = FaultyChat(tmp_path, said("half an answer " * 9, drop_after=events), said("Whole."))
     [ended] = talk.ask("go")
     assert (ended.ending, ended.text) == ("done", "Whole.")
     assert len(talk.slept) == 1
@@ -149,13 +149,15 @@ def test_dead_connection_is_retried(tmp_path: Path, events: int) -> None:
 
 
 def test_error_within_the_stream_is_retried(tmp_path: Path) -> None:
-    talk = Talk(tmp_path, said("half an answer " * 9, error=529, error_after=4), said("Whole."))
+    talk = FaultyChat(
+        tmp_path, said("half an answer " * 9, error=529, error_after=4), said("Whole.")
+    )
     [ended] = talk.ask("go")
     assert (ended.ending, ended.text) == ("done", "Whole.")
 
 
 def test_invalid_request_is_reported_and_the_next_works(tmp_path: Path) -> None:
-    talk = Talk(tmp_path, failed(400, "nonsense"))
+    talk = FaultyChat(tmp_path, failed(400, "nonsense"))
     [ended] = talk.ask("go")
     assert (ended.ending, ended.text) == ("failed", "API Error: 400 nonsense")
     assert talk.slept == []
@@ -181,7 +183,7 @@ ODD_CALLS: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("odd", "words"), ODD_CALLS)
 def test_invalid_call_gets_an_error(tmp_path: Path, odd: Json, words: str) -> None:
-    talk = Talk(tmp_path, calls(odd), said("I see."))
+    talk = FaultyChat(tmp_path, calls(odd), said("I see."))
     [ended] = talk.ask("go")
     assert (ended.ending, ended.text) == ("done", "I see.")
     [result] = talk.results
@@ -191,7 +193,7 @@ def test_invalid_call_gets_an_error(tmp_path: Path, odd: Json, words: str) -> No
 
 def test_duplicated_call_has_one_result(tmp_path: Path) -> None:
     same = {**call("Bash", command="echo once >> n.txt"), "id": "toolu_same"}
-    talk = Talk(tmp_path, calls(same, same), said("I see."))
+    talk = FaultyChat(tmp_path, calls(same, same), said("I see."))
     [ended] = talk.ask("go")
     assert ended.text == "I see."
     assert (talk.work / "n.txt").read_text(encoding="utf-8") == "once\n"
@@ -210,7 +212,7 @@ def running_in(folder: Path) -> list[str]:
 
 def test_endless_tool_is_killed_with_its_children(tmp_path: Path) -> None:
     command = "sleep 1000 & (sleep 1000) & exec tail -f /dev/null"
-    talk = Talk(tmp_path, calls(call("Bash", command=command)))
+    talk = FaultyChat(tmp_path, calls(call("Bash", command=command)))
     [ended] = talk.ask("go", stop_at=ToolStarted)
     assert ended.ending == "interrupted"
     assert running_in(talk.work) == []
@@ -220,7 +222,7 @@ def test_endless_tool_is_killed_with_its_children(tmp_path: Path) -> None:
 
 def test_ten_megabytes_of_output_are_stored_beside_the_log(tmp_path: Path) -> None:
     command = "head -c 10485760 /dev/zero | tr '\\0' 'x'"
-    talk = Talk(tmp_path, calls(call("Bash", command=command)), said("Much."))
+    talk = FaultyChat(tmp_path, calls(call("Bash", command=command)), said("Much."))
     [ended] = talk.ask("go")
     assert ended.text == "Much."
     assert talk.log.stat().st_size < 200_000
@@ -229,7 +231,7 @@ def test_ten_megabytes_of_output_are_stored_beside_the_log(tmp_path: Path) -> No
 
 
 def test_invalid_utf8_is_reported(tmp_path: Path) -> None:
-    talk = Talk(
+    talk = FaultyChat(
         tmp_path,
         calls(call("Bash", command="head -c 4000 /dev/urandom; printf '\\033[2J\\0'")),
         calls(call("Read", file_path=str(tmp_path / "work" / "bin"))),
@@ -243,7 +245,7 @@ def test_invalid_utf8_is_reported(tmp_path: Path) -> None:
 
 def test_megabyte_prompt_is_sent_unchanged(tmp_path: Path) -> None:
     prompt = "Größe 😀 " * 100_000
-    talk = Talk(tmp_path, said("Long."))
+    talk = FaultyChat(tmp_path, said("Long."))
     [ended] = talk.ask(prompt)
     assert ended.text == "Long."
     assert talk.server.requests[0].messages[0]["content"][-1]["text"] == prompt
@@ -252,14 +254,14 @@ def test_megabyte_prompt_is_sent_unchanged(tmp_path: Path) -> None:
 
 
 def test_surrogates_and_separators_are_preserved(tmp_path: Path) -> None:
-    talk = Talk(tmp_path, said("a \ud800 b"))
+    talk = FaultyChat(tmp_path, said("a \ud800 b"))
     [ended] = talk.ask("c \ud800 \u2028 d")
     assert ended.ending == "done"
 
 
 def test_results_are_reported_as_they_arrive(tmp_path: Path) -> None:
     both = calls(call("Bash", command="sleep 0.3; echo slow"), call("Bash", command="echo quick"))
-    talk = Talk(tmp_path, both, said("Both."))
+    talk = FaultyChat(tmp_path, both, said("Both."))
     talk.ask("go")
     said_by = [event.outcome.content for event in talk.events if isinstance(event, ToolFinished)]
     assert said_by == ["quick", "slow"]

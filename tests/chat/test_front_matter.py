@@ -13,7 +13,7 @@ def head(text: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("name: looks", {"name": "looks"}),
         ("name:  looks at it  # really", {"name": "looks at it"}),
@@ -38,9 +38,9 @@ def head(text: str) -> dict[str, object]:
         ("name: [", {"name": "["}),
     ],
 )
-def test_front_matter_values(text: str, said: dict[str, object]) -> None:
+def test_front_matter_values(text: str, expected: dict[str, object]) -> None:
     """Names with words, lists and texts over several lines."""
-    assert head(text) == said
+    assert head(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,17 +61,17 @@ def test_body_follows_the_front_matter() -> None:
 
 def test_front_matter_types() -> None:
     """Words, lists between commas, yes and no."""
-    told = parse_document(
+    result = parse_document(
         "---\ntools: Read, Bash(a, b), \nlist: [x, y]\nis: True\nnot: maybe\n---\n"
     )
-    assert told.get_list("tools") == ("Read", "Bash(a, b)")
-    assert told.get_list("list") == ("x", "y")
-    assert told.get_list("none") == ()
-    assert told.get_text("list") == "x, y"
-    assert told.get_text("none") == ""
-    assert told.is_true("is")
-    assert not told.is_true("not")
-    assert not told.is_true("none")
+    assert result.get_list("tools") == ("Read", "Bash(a, b)")
+    assert result.get_list("list") == ("x", "y")
+    assert result.get_list("none") == ()
+    assert result.get_text("list") == "x, y"
+    assert result.get_text("none") == ""
+    assert result.is_true("is")
+    assert not result.is_true("not")
+    assert not result.is_true("none")
 
 
 @given(st.text(alphabet="-:#[]{}'\"|>, \n\tab\\", max_size=80))

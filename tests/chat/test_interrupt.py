@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from plait.chat.events import Event, PromptLogged, TextDelta, ToolStarted, TurnEnded
-from tests.chat.stage import Echo, Stage
+from tests.chat.stage import Echo, ScriptedClient
 
 
-def stopped(stage: Stage, at: Callable[[Event], bool], *later: str) -> list[Event]:
+def stop_at(stage: ScriptedClient, at: Callable[[Event], bool], *later: str) -> list[Event]:
     """Ask, stops the turn at an event, asks more."""
 
     async def play() -> list[Event]:
@@ -49,8 +49,8 @@ WORDS = {"type": "text", "text": "word " * 200}
 
 
 def test_partial_text_is_logged(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, slow({"type": "text", "text": "All."}, WORDS))
-    events = stopped(stage, lambda event: event == TextDelta("word " * 4 + "word"[:4]), "go on")
+    stage = ScriptedClient(tmp_path, slow({"type": "text", "text": "All."}, WORDS))
+    events = stop_at(stage, lambda event: event == TextDelta("word " * 4 + "word"[:4]), "go on")
     assert endings(events) == ["interrupted", "done"]
     assert (
         stage.picture()
@@ -75,7 +75,7 @@ G<F  system turn_duration
 
 def test_an_incomplete_call_is_not_logged(tmp_path: Path) -> None:
     call = {"type": "tool_use", "name": "Echo", "input": {"text": "x" * 2000}}
-    stage = Stage(tmp_path, slow({"type": "text", "text": "Now."}, call), tools=[Echo()])
+    stage = ScriptedClient(tmp_path, slow({"type": "text", "text": "Now."}, call), tools=[Echo()])
 
     async def play() -> None:
         async with stage.client as client:
@@ -90,8 +90,10 @@ def test_an_incomplete_call_is_not_logged(tmp_path: Path) -> None:
 
 
 def test_a_prompt_stopped_before_any_answer_is_taken_back(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{"text": "late", "pause": 60}, {"text": "PLAIN"}]})
-    events = stopped(
+    stage = ScriptedClient(
+        tmp_path, {"answers": [{"text": "late", "pause": 60}, {"text": "PLAIN"}]}
+    )
+    events = stop_at(
         stage, lambda event: isinstance(event, PromptLogged) and event.text == "go", "on"
     )
     assert endings(events) == ["interrupted", "done"]
@@ -112,8 +114,8 @@ D<C  system turn_duration
 
 def test_in_print_mode_an_interrupted_prompt_stays(tmp_path: Path) -> None:
     script = {"answers": [{"text": "late", "pause": 60}]}
-    stage = Stage(tmp_path, script, entrypoint="sdk-cli")
-    stopped(stage, lambda event: isinstance(event, PromptLogged))
+    stage = ScriptedClient(tmp_path, script, entrypoint="sdk-cli")
+    stop_at(stage, lambda event: isinstance(event, PromptLogged))
     assert (
         stage.picture()
         == """\
@@ -133,7 +135,7 @@ def test_running_calls_are_killed_and_rejected(tmp_path: Path, version: Any) -> 
     tool.gates["never"] = asyncio.Event()
     calls = [{"name": "Echo", "input": {"text": text}} for text in ("at once", "never")]
     script = {"answers": [{"calls": calls}], "otherwise": {"text": "PLAIN"}}
-    stage = Stage(tmp_path, script, tools=[tool], version=version)
+    stage = ScriptedClient(tmp_path, script, tools=[tool], version=version)
 
     async def play() -> list[Event]:
         events = []
@@ -148,8 +150,8 @@ def test_running_calls_are_killed_and_rejected(tmp_path: Path, version: Any) -> 
 
     assert endings(asyncio.run(play())) == ["interrupted", "done"]
     assert (tool.cancelled, tool.running) == (["never"], 0)
-    told = [line for line in stage.picture().splitlines() if "user" in line]
-    shown = [line.partition("  ")[2][:50] for line in told]
+    results = [line for line in stage.picture().splitlines() if "user" in line]
+    shown = [line.partition("  ")[2][:50] for line in results]
     assert shown == [
         "user go",
         "user → at once",
@@ -161,7 +163,7 @@ def test_running_calls_are_killed_and_rejected(tmp_path: Path, version: Any) -> 
 
 
 def test_abandoned_iteration_stops_the_turn(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, slow(WORDS))
+    stage = ScriptedClient(tmp_path, slow(WORDS))
 
     async def play() -> None:
         async with stage.client as client:
@@ -179,7 +181,7 @@ def test_abandoned_iteration_stops_the_turn(tmp_path: Path) -> None:
 
 
 def test_turn_stopped_before_it_starts_leaves_nothing(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{"text": "PLAIN"}]})
+    stage = ScriptedClient(tmp_path, {"answers": [{"text": "PLAIN"}]})
 
     async def play() -> None:
         async with stage.client as client:
@@ -194,5 +196,5 @@ def test_turn_stopped_before_it_starts_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_interrupt_reports_that_nothing_is_running(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {})
+    stage = ScriptedClient(tmp_path, {})
     assert stage.client.interrupt() is False

@@ -9,13 +9,13 @@ import pytest
 
 from plait.chat.events import Event, TextDelta, ThinkingDelta, ToolFinished, TurnEnded
 from plait.write.lines import Version
-from tests.chat.stage import Echo, Stage
+from tests.chat.stage import Echo, ScriptedClient
 
 SLOW = 0.001
 """Seconds between pieces: enough for somebody else to have a turn."""
 
 
-def stopped(stage: Stage, is_time: Callable[[Event], bool], *later: str) -> TurnEnded:
+def stop_once(stage: ScriptedClient, is_time: Callable[[Event], bool], *later: str) -> TurnEnded:
     """Ask, stops the turn once, asks on, and return how the first turn ended."""
 
     async def play() -> TurnEnded:
@@ -47,8 +47,8 @@ TEXT = {"type": "text", "text": "word " * 40}
 
 
 def test_partial_text_is_logged(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, answer(TEXT))
-    ended = stopped(stage, has_said, "shorter")
+    stage = ScriptedClient(tmp_path, answer(TEXT))
+    ended = stop_once(stage, has_said, "shorter")
     assert ended.ending == "interrupted"
     cut = next(line for line in stage.lines if line["type"] == "assistant")
     words = cut["message"]["content"][0]["text"]
@@ -65,11 +65,11 @@ def test_partial_text_is_logged(tmp_path: Path) -> None:
         "assistant",
         "system",
     ]
-    told = [line for line in stage.lines if line["type"] == "user"]
-    assert told[1]["message"]["content"] == [
+    results = [line for line in stage.lines if line["type"] == "user"]
+    assert results[1]["message"]["content"] == [
         {"type": "text", "text": "[Request interrupted by user]"}
     ]
-    assert told[1]["interruptedMessageId"] == cut["message"]["id"]
+    assert results[1]["interruptedMessageId"] == cut["message"]["id"]
     assert [message["role"] for message in stage.sent] == ["user", "assistant", "user", "assistant"]
     assert stage.sent[1]["content"] == [{"type": "text", "text": words}]
 
@@ -77,8 +77,8 @@ def test_partial_text_is_logged(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 def test_partial_thinking_alone_withdraws_the_prompt(tmp_path: Path, version: Version) -> None:
     thought = {"type": "thinking", "thinking": "hm " * 40, "signature": "s"}
-    stage = Stage(tmp_path, answer(thought), version=version)
-    ended = stopped(stage, lambda event: isinstance(event, ThinkingDelta), "another")
+    stage = ScriptedClient(tmp_path, answer(thought), version=version)
+    ended = stop_once(stage, lambda event: isinstance(event, ThinkingDelta), "another")
     assert ended.ending == "interrupted"
     prompts = [line for line in stage.lines if line["type"] == "user"]
     assert [line["parentUuid"] for line in prompts] == [None, None]
@@ -87,8 +87,10 @@ def test_partial_thinking_alone_withdraws_the_prompt(tmp_path: Path, version: Ve
 
 def test_text_before_a_partial_call_stays(tmp_path: Path) -> None:
     call = {"type": "tool_use", "id": "t1", "name": "Echo", "input": {"text": "x" * 400}}
-    stage = Stage(tmp_path, answer({"type": "text", "text": "Look."}, call), tools=[Echo()])
-    stopped(stage, has_said)
+    stage = ScriptedClient(
+        tmp_path, answer({"type": "text", "text": "Look."}, call), tools=[Echo()]
+    )
+    stop_once(stage, has_said)
     blocks = [line["message"]["content"][0] for line in stage.lines if line["type"] == "assistant"]
     assert blocks == [{"type": "text", "text": "Look."}]
 
@@ -97,8 +99,10 @@ def test_finished_calls_have_results_and_others_are_rejected(tmp_path: Path) -> 
     tool = Echo()
     tool.gates["b"] = asyncio.Event()
     calls = [{"name": "Echo", "input": {"text": text}} for text in "ab"]
-    stage = Stage(tmp_path, {"answers": [{"calls": calls}, {"text": "Fine."}]}, tools=[tool])
-    stopped(stage, lambda event: isinstance(event, ToolFinished), "go on")
+    stage = ScriptedClient(
+        tmp_path, {"answers": [{"calls": calls}, {"text": "Fine."}]}, tools=[tool]
+    )
+    stop_once(stage, lambda event: isinstance(event, ToolFinished), "go on")
     assert tool.cancelled == ["b"]
     results = [line for line in stage.lines if "toolUseResult" in line]
     assert [line.get("toolDenialKind") for line in results] == [None, "user-rejected"]

@@ -5,7 +5,7 @@ from pathlib import Path
 from plait.chat.events import TextDelta, ToolFinished, TurnEnded
 from plait.chat.runtime import Limits
 from plait.chat.tools.base import Outcome, ProgressCallback, Proposal, Workplace
-from tests.chat.stage import Echo, Permissive, Stage
+from tests.chat.stage import Echo, Permissive, ScriptedClient
 
 
 def echo(text: str) -> dict[str, object]:
@@ -19,7 +19,7 @@ def test_turn_is_prompt_answer_results_answer(tmp_path: Path) -> None:
             {"thinking": "hm", "text": "Two."},
         ]
     }
-    stage = Stage(tmp_path, script, tools=[Echo()])
+    stage = ScriptedClient(tmp_path, script, tools=[Echo()])
     events = stage.ask("look")
     assert (
         stage.picture()
@@ -47,7 +47,7 @@ K<J  system turn_duration
 
 def test_older_version_chains_results(tmp_path: Path) -> None:
     script = {"answers": [{"calls": [echo("a"), echo("b")]}, {"text": "Two."}]}
-    stage = Stage(tmp_path, script, tools=[Echo()], version="2.1.29")
+    stage = ScriptedClient(tmp_path, script, tools=[Echo()], version="2.1.29")
     stage.ask("look")
     assert (
         stage.picture()
@@ -68,7 +68,7 @@ I<H  system turn_duration"""
 def test_read_only_calls_run_in_parallel(tmp_path: Path) -> None:
     looking, changing = Echo(), Echo("Change", "write")
     calls = [echo("a"), echo("b"), {"name": "Change", "input": {"text": "c"}}, echo("d")]
-    stage = Stage(tmp_path, {"answers": [{"calls": calls}, {}]}, tools=[looking, changing])
+    stage = ScriptedClient(tmp_path, {"answers": [{"calls": calls}, {}]}, tools=[looking, changing])
     stage.ask("look")
     assert looking.most_running == 2
     assert looking.started == ["a", "b", "d"]
@@ -77,20 +77,24 @@ def test_read_only_calls_run_in_parallel(tmp_path: Path) -> None:
 
 def test_writing_calls_run_alone(tmp_path: Path) -> None:
     tool = Echo(effect="execute")
-    stage = Stage(tmp_path, {"answers": [{"calls": [echo("a"), echo("b")]}, {}]}, tools=[tool])
+    stage = ScriptedClient(
+        tmp_path, {"answers": [{"calls": [echo("a"), echo("b")]}, {}]}, tools=[tool]
+    )
     stage.ask("do")
     assert (tool.most_running, tool.started) == (1, ["a", "b"])
 
 
 def test_tool_crash_is_reported_to_the_model(tmp_path: Path) -> None:
     calls = [echo("broken"), echo("impossible"), {"name": "Echo", "input": {"text": 5}}]
-    stage = Stage(tmp_path, {"answers": [{"calls": calls}, {"text": "Oh."}]}, tools=[Echo()])
-    told = {
+    stage = ScriptedClient(
+        tmp_path, {"answers": [{"calls": calls}, {"text": "Oh."}]}, tools=[Echo()]
+    )
+    found = {
         event.outcome.content: event.outcome.is_error
         for event in stage.ask("do")
         if isinstance(event, ToolFinished)
     }
-    assert told == {
+    assert found == {
         "RuntimeError: the tool broke": True,
         "it cannot be done": True,
         "<tool_use_error>InputValidationError: Echo needs `text`</tool_use_error>": True,
@@ -98,7 +102,7 @@ def test_tool_crash_is_reported_to_the_model(tmp_path: Path) -> None:
 
 
 def test_rejection_with_stop_ends_the_turn(tmp_path: Path) -> None:
-    stage = Stage(
+    stage = ScriptedClient(
         tmp_path,
         {"answers": [{"calls": [echo("a"), echo("b")]}, {"text": "never"}]},
         tools=[Echo(effect="write")],
@@ -125,7 +129,7 @@ G<F  system turn_duration
 
 def test_response_limit_ends_the_turn(tmp_path: Path) -> None:
     script = {"answers": [{"calls": [echo("a")]}, {"text": "never"}]}
-    stage = Stage(tmp_path, script, tools=[Echo()], limits=Limits(responses=1))
+    stage = ScriptedClient(tmp_path, script, tools=[Echo()], limits=Limits(responses=1))
     *_, ended = stage.ask("look")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "max_turns"
@@ -140,7 +144,7 @@ def test_response_limit_ends_the_turn(tmp_path: Path) -> None:
 
 def test_cost_limit_ends_the_turn(tmp_path: Path) -> None:
     script = {"answers": [{"calls": [echo("a")]}, {"text": "never"}]}
-    stage = Stage(tmp_path, script, tools=[Echo()], limits=Limits(dollars=1e-9))
+    stage = ScriptedClient(tmp_path, script, tools=[Echo()], limits=Limits(dollars=1e-9))
     *_, ended = stage.ask("look")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.responses) == ("max_budget", 1)
@@ -148,7 +152,7 @@ def test_cost_limit_ends_the_turn(tmp_path: Path) -> None:
 
 def test_truncated_answer_is_continued(tmp_path: Path) -> None:
     script = {"answers": [{"text": "Half", "stop_reason": "max_tokens"}, {"text": "an hour."}]}
-    stage = Stage(tmp_path, script)
+    stage = ScriptedClient(tmp_path, script)
     stage.ask("tell")
     assert (
         stage.picture()
@@ -174,7 +178,7 @@ def test_lines_have_cwd_and_git_branch(tmp_path: Path) -> None:
             return Outcome("moved")
 
     script = {"answers": [{"calls": [echo("sub")]}, {"text": "There."}, {"text": "Still."}]}
-    stage = Stage(tmp_path, script, tools=[Moving(effect="execute")])
+    stage = ScriptedClient(tmp_path, script, tools=[Moving(effect="execute")])
     (stage.work / "sub" / ".git").mkdir(parents=True)
     (stage.work / "sub" / ".git" / "HEAD").write_text("ref: refs/heads/feature\n")
     stage.ask("go", "and then?")
@@ -185,7 +189,7 @@ def test_lines_have_cwd_and_git_branch(tmp_path: Path) -> None:
 def test_calls_sharing_an_id_have_one_result(tmp_path: Path) -> None:
     call = {"name": "Echo", "input": {"text": "a"}, "id": "toolu_1"}
     script = {"answers": [{"calls": [call, call]}, {"text": "Done."}]}
-    stage = Stage(tmp_path, script, tools=[Echo()])
+    stage = ScriptedClient(tmp_path, script, tools=[Echo()])
     *_, ended = stage.ask("go")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "done"
@@ -199,7 +203,7 @@ def refused(text: str, *calls: dict[str, object]) -> dict[str, object]:
 def test_model_refusal_is_retried_once(tmp_path: Path) -> None:
     tool = Echo()
     script = {"answers": [refused("I can", echo("a")), {"text": "Then so."}]}
-    stage = Stage(tmp_path, script, tools=[tool])
+    stage = ScriptedClient(tmp_path, script, tools=[tool])
     *_, ended = stage.ask("go")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text, tool.started) == ("done", "Then so.", [])
@@ -217,19 +221,21 @@ G<F  assistant Then so.
 H<G  system turn_duration
      last-prompt"""
     )
-    told = {line["type"]: line for line in stage.lines if "refusedMessageId" in line}
-    assert told["user"]["refusedMessageId"] == stage.lines[2]["message"]["id"]
+    found = {line["type"]: line for line in stage.lines if "refusedMessageId" in line}
+    assert found["user"]["refusedMessageId"] == stage.lines[2]["message"]["id"]
 
 
 def test_second_model_refusal_ends_the_turn(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [refused("I"), refused("I will"), {"text": "never"}]})
+    stage = ScriptedClient(
+        tmp_path, {"answers": [refused("I"), refused("I will"), {"text": "never"}]}
+    )
     *_, ended = stage.ask("go")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "refused"
     assert ended.text.startswith("API Error: Opus 5.5's safeguards flagged this message")
     kinds = [line.get("subtype") or line["type"] for line in stage.lines]
-    told = ["user", "assistant", "model_refusal_no_fallback", "assistant", "turn_duration"]
-    assert kinds[4:9] == told
+    results = ["user", "assistant", "model_refusal_no_fallback", "assistant", "turn_duration"]
+    assert kinds[4:9] == results
     [last] = [line for line in stage.lines if line.get("isApiErrorMessage")]
     assert (last["error"], last["refusingModel"]) == ("invalid_request", "claude-opus-5-5")
     assert last["message"]["stop_reason"] == "refusal"
@@ -237,7 +243,7 @@ def test_second_model_refusal_ends_the_turn(tmp_path: Path) -> None:
 
 def test_pause_turn_continues(tmp_path: Path) -> None:
     script = {"answers": [{"text": "One", "stop_reason": "pause_turn"}, {"text": "two."}]}
-    stage = Stage(tmp_path, script)
+    stage = ScriptedClient(tmp_path, script)
     *_, ended = stage.ask("go")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text, ended.responses) == ("done", "two.", 2)
@@ -245,7 +251,7 @@ def test_pause_turn_continues(tmp_path: Path) -> None:
 
 
 def test_empty_answer_is_retried_once(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{}, {}, {"text": "never"}]})
+    stage = ScriptedClient(tmp_path, {"answers": [{}, {}, {"text": "never"}]})
     *_, ended = stage.ask("go")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.responses) == ("done", 2)
@@ -253,14 +259,16 @@ def test_empty_answer_is_retried_once(tmp_path: Path) -> None:
 
 
 def test_continuations_are_limited(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"otherwise": {"text": "and", "stop_reason": "max_tokens"}})
+    stage = ScriptedClient(tmp_path, {"otherwise": {"text": "and", "stop_reason": "max_tokens"}})
     *_, ended = stage.ask("go")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.responses) == ("done", 4)
 
 
 def test_answer_without_a_stop_reason_ends_the_turn(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{"text": "So.", "stop_reason": None}, {"text": "never"}]})
+    stage = ScriptedClient(
+        tmp_path, {"answers": [{"text": "So.", "stop_reason": None}, {"text": "never"}]}
+    )
     *_, ended = stage.ask("go")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text) == ("done", "So.")

@@ -93,15 +93,15 @@ def test_system_prompt_has_place_and_date(tmp_path: Path) -> None:
     other = tmp_path / "other"
     found = build_system_prompt(describe_environment(tmp_path, date(2026, 11, 16), [other]))
     assert found[0]["text"] == ROLE
-    told = found[1]["text"].splitlines()
-    assert told[:4] == [
+    lines = found[1]["text"].splitlines()
+    assert lines[:4] == [
         "Environment:",
         f"- Working directory: {tmp_path}",
         f"- Additional directory: {other}",
         "- Git repository: yes, on branch topic",
     ]
-    assert told[4].startswith("- Platform: ")
-    assert told[5] == "- Today's date: 2026-11-16"
+    assert lines[4].startswith("- Platform: ")
+    assert lines[5] == "- Today's date: 2026-11-16"
 
 
 def test_system_prompt_can_be_replaced_or_extended(tmp_path: Path) -> None:

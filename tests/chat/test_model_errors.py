@@ -18,7 +18,7 @@ from plait.chat.responses import (
 )
 from plait.chat.runtime import Limits
 from plait.chat.streaming import ModelError
-from tests.chat.stage import Stage
+from tests.chat.stage import ScriptedClient
 
 TEMPORARY = (
     "This is a server-side issue, usually temporary — try again in a moment. If it persists, check"
@@ -84,13 +84,13 @@ def test_transient_errors_are_retried(tmp_path: Path) -> None:
             {"text": "Fine."},
         ]
     }
-    stage = Stage(tmp_path, script, entrypoint="sdk-cli")
+    stage = ScriptedClient(tmp_path, script, entrypoint="sdk-cli")
     events = stage.ask("go")
     assert isinstance(events[-1], TurnEnded)
     assert events[-1].text == "Fine."
     retried = [event for event in events if isinstance(event, RetryScheduled)]
-    assert [one.text for one in retried] == ["529 Overloaded", "429 slow down", "500 boom"]
-    assert stage.slept == [one.seconds for one in retried]
+    assert [item.text for item in retried] == ["529 Overloaded", "429 slow down", "500 boom"]
+    assert stage.slept == [item.seconds for item in retried]
     assert retried[1].seconds == 7
     errors = [line for line in stage.lines if line.get("subtype") == "api_error"]
     assert [line["retryAttempt"] for line in errors] == [1, 2, 3]
@@ -123,7 +123,7 @@ E<D  assistant Fine.
 
 
 def test_interactive_retries_are_not_logged(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{"error": 529}, {"text": "Fine."}]})
+    stage = ScriptedClient(tmp_path, {"answers": [{"error": 529}, {"text": "Fine."}]})
     stage.ask("go")
     assert "api_error" not in stage.picture()
 
@@ -131,7 +131,7 @@ def test_interactive_retries_are_not_logged(tmp_path: Path) -> None:
 def test_partial_answer_is_not_in_the_older_log(tmp_path: Path) -> None:
     blocks = [{"type": "text", "text": "first"}, {"type": "text", "text": "second " * 30}]
     script = {"answers": [{"blocks": blocks, "error": 500, "after": 8}, {"text": "Fine."}]}
-    stage = Stage(tmp_path, script, version="2.1.29")
+    stage = ScriptedClient(tmp_path, script, version="2.1.29")
     stage.ask("go")
     assert stage.sent == [
         {"role": "user", "content": [{"type": "text", "text": "go"}]},
@@ -142,22 +142,24 @@ def test_partial_answer_is_not_in_the_older_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("retries", "asked"), [(0, 1), (2, 3)])
 def test_retrying_stops_after_the_limit(tmp_path: Path, retries: int, asked: int) -> None:
     answers = [{"error": 529, "message": f"no {number}"} for number in range(9)]
-    stage = Stage(tmp_path, {"answers": answers}, limits=Limits(retries=retries))
+    stage = ScriptedClient(tmp_path, {"answers": answers}, limits=Limits(retries=retries))
     events = stage.ask("go", "again")
     ended = [event for event in events if isinstance(event, TurnEnded)]
-    assert [one.ending for one in ended] == ["failed", "failed"]
+    assert [item.ending for item in ended] == ["failed", "failed"]
     assert ended[0].text.startswith(f"API Error: 529 no {asked - 1}.")
     assert len(stage.slept) == 2 * retries
-    [told, _] = [line for line in stage.lines if line.get("isApiErrorMessage")]
-    assert told["message"]["model"] == "<synthetic>"
-    assert told["apiErrorStatus"] == 529
-    assert told["apiErrorType"] == "overloaded_error"
-    assert told["failedResponseHadNoToolCall"] is True
+    [result, _] = [line for line in stage.lines if line.get("isApiErrorMessage")]
+    assert result["message"]["model"] == "<synthetic>"
+    assert result["apiErrorStatus"] == 529
+    assert result["apiErrorType"] == "overloaded_error"
+    assert result["failedResponseHadNoToolCall"] is True
     assert "API Error" not in json.dumps(stage.sent)
 
 
 def test_permanent_errors_are_not_retried(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{"error": 400, "message": "odd"}, {"text": "Fine."}]})
+    stage = ScriptedClient(
+        tmp_path, {"answers": [{"error": 400, "message": "odd"}, {"text": "Fine."}]}
+    )
     events = stage.ask("go", "again")
     ended = [(event.ending, event.text) for event in events if isinstance(event, TurnEnded)]
     assert ended == [("failed", "API Error: 400 odd"), ("done", "Fine.")]

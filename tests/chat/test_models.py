@@ -25,7 +25,7 @@ from tests.standin import Answer, StandIn, call, calls, failed, in_turn, said, t
 REQUEST = Request("claude-opus-5-5", [{"role": "user", "content": "hello"}])
 
 
-def asked(model: Model, request: Request = REQUEST) -> list[Any]:
+def ask(model: Model, request: Request = REQUEST) -> list[Any]:
     async def pieces() -> list[Any]:
         try:
             return [piece async for piece in model.stream(request)]
@@ -36,14 +36,14 @@ def asked(model: Model, request: Request = REQUEST) -> list[Any]:
     return asyncio.run(pieces())
 
 
-def answered(answer: Answer) -> list[Any]:
+def make_reply(answer: Answer) -> list[Any]:
     with StandIn(in_turn([answer])) as standin:
-        return asked(MessagesApi("claude-opus-5-5", key="made-up", base_url=standin.url))
+        return ask(MessagesApi("claude-opus-5-5", key="made-up", base_url=standin.url))
 
 
-def fault_of(answer: Answer) -> ModelError:
+def get_fault(answer: Answer) -> ModelError:
     with pytest.raises(ModelError) as caught:
-        answered(answer)
+        make_reply(answer)
     return caught.value
 
 
@@ -53,7 +53,7 @@ def blocks(pieces: list[Any]) -> list[Any]:
 
 def test_a_response_streams_deltas_and_complete_blocks() -> None:
     words = "A text that is longer than a piece of it, and then some."
-    pieces = answered(thought("Let me see.", {"type": "text", "text": words}, call("Read", a=1)))
+    pieces = make_reply(thought("Let me see.", {"type": "text", "text": words}, call("Read", a=1)))
     assert isinstance(pieces[0], ResponseStarted)
     assert pieces[0].request is not None
     assert isinstance(pieces[-1], ResponseFinished)
@@ -73,14 +73,14 @@ def test_a_response_streams_deltas_and_complete_blocks() -> None:
 @pytest.mark.parametrize("chunk", [1, 7, 150])
 def test_a_stream_may_be_cut_anywhere(chunk: int) -> None:
     answer = calls(call("Write", text="ä→\n" * 9), text="grün", id="msg_1")
-    whole = blocks(answered(answer))
-    cut = blocks(answered({**answer, "chunk": chunk}))
-    assert [one | {"id": ""} for one in cut] == [one | {"id": ""} for one in whole]
+    whole = blocks(make_reply(answer))
+    cut = blocks(make_reply({**answer, "chunk": chunk}))
+    assert [item | {"id": ""} for item in cut] == [item | {"id": ""} for item in whole]
 
 
 def test_arguments_that_are_not_json_are_kept_unparsed() -> None:
     broken: Answer = {"blocks": [{"type": "tool_use", "name": "Bash", "json": '{"command": "ec'}]}
-    [block] = blocks(answered(broken))
+    [block] = blocks(make_reply(broken))
     assert block["input"] == {"__unparsedToolInput": {"raw": '{"command": "ec', "len": 15}}
 
 
@@ -98,22 +98,22 @@ def test_arguments_that_are_not_json_are_kept_unparsed() -> None:
     ],
 )
 def test_error_status_is_an_error(status: int, kind: str, may_retry: bool) -> None:
-    fault = fault_of(failed(status, "made up", retry_after=3))
+    fault = get_fault(failed(status, "made up", retry_after=3))
     assert (fault.status, fault.kind, fault.text) == (status, kind, "made up")
     assert (fault.is_retryable, fault.retry_after) == (may_retry, 3.0)
     assert fault.request is not None
     assert fault.body is not None
-    told = json.loads(fault.body.removeprefix(f"{status} "))
-    assert told == {"type": "error", "error": {"type": kind, "message": "made up"}}
+    data = json.loads(fault.body.removeprefix(f"{status} "))
+    assert data == {"type": "error", "error": {"type": kind, "message": "made up"}}
 
 
 def test_an_error_in_the_stream_gets_its_http_status() -> None:
-    fault = fault_of(said("half of it", error=529, message="Overloaded", error_after=3))
+    fault = get_fault(said("half of it", error=529, message="Overloaded", error_after=3))
     assert (fault.status, fault.kind, fault.is_retryable) == (529, "overloaded_error", True)
 
 
 def test_dead_connection_is_a_connection_error() -> None:
-    fault = fault_of(said("half of it and more", drop_after=3))
+    fault = get_fault(said("half of it and more", drop_after=3))
     assert (fault.status, fault.kind, fault.is_retryable) == (None, "connection", True)
     assert fault.connection is not None
     assert fault.connection["code"] == "ECONNRESET"
@@ -123,7 +123,7 @@ def test_a_refused_connection_is_a_connection_error() -> None:
     with StandIn(in_turn([])) as standin:
         url = standin.url
     with pytest.raises(ModelError) as caught:
-        asked(MessagesApi("claude-opus-5-5", key="made-up", base_url=url))
+        ask(MessagesApi("claude-opus-5-5", key="made-up", base_url=url))
     assert caught.value.is_network_down
     assert caught.value.is_retryable
 
@@ -134,9 +134,9 @@ def test_request_body_is_sent_unchanged() -> None:
     extra = {"metadata": {"user_id": "someone"}}
     request = Request("claude-opus-5-5", REQUEST.messages, system, tools, 1234, extra)
     with StandIn(in_turn([])) as standin:
-        asked(MessagesApi("claude-opus-5-5", key="made-up", base_url=standin.url), request)
-        [one] = standin.taken()
-    assert one.body == {
+        ask(MessagesApi("claude-opus-5-5", key="made-up", base_url=standin.url), request)
+        [result] = standin.taken()
+    assert result.body == {
         "model": "claude-opus-5-5",
         "messages": [{"role": "user", "content": "hello"}],
         "system": system,
@@ -145,7 +145,9 @@ def test_request_body_is_sent_unchanged() -> None:
         "metadata": {"user_id": "someone"},
         "stream": True,
     }
-    assert "made-up" in (one.headers.get("authorization") or one.headers.get("x-api-key") or "")
+    assert "made-up" in (
+        result.headers.get("authorization") or result.headers.get("x-api-key") or ""
+    )
 
 
 def test_without_a_key_nothing_is_sent() -> None:
@@ -154,29 +156,29 @@ def test_without_a_key_nothing_is_sent() -> None:
     assert "--demo" in caught.value.hints[0]
 
 
-def scripted(script: dict[str, Any], *prompts: str) -> list[str]:
+def write_script(script: dict[str, Any], *prompts: str) -> list[str]:
     model = ScriptModel(script)
     return [
-        blocks(asked(model, Request("m", [{"role": "user", "content": prompt}])))[0]["text"]
+        blocks(ask(model, Request("m", [{"role": "user", "content": prompt}])))[0]["text"]
         for prompt in prompts
     ]
 
 
 def test_script_answers_in_order_then_by_default() -> None:
     script = {"answers": [{"text": "one"}, {"text": "two"}], "otherwise": {"text": "no more"}}
-    assert scripted(script, "a", "b", "c", "d") == ["one", "two", "no more", "no more"]
+    assert write_script(script, "a", "b", "c", "d") == ["one", "two", "no more", "no more"]
 
 
 def test_script_rules_come_first_and_advance() -> None:
     rule = {"when": "files", "answers": [{"text": "first"}, {"text": "second"}]}
     script = {"answers": [{"text": "one"}], "rules": [rule]}
-    assert scripted(script, "list files", "other", "files") == ["first", "one", "first"]
+    assert write_script(script, "list files", "other", "files") == ["first", "one", "first"]
     later: list[Message] = [
         {"role": "user", "content": "files"},
         {"role": "assistant", "content": [{"type": "text", "text": "first"}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": ""}]},
     ]
-    assert blocks(asked(ScriptModel(script), Request("m", later)))[0]["text"] == "second"
+    assert blocks(ask(ScriptModel(script), Request("m", later)))[0]["text"] == "second"
 
 
 @pytest.mark.parametrize(
@@ -200,7 +202,7 @@ def test_an_invalid_script_is_rejected(tmp_path: Path, text: str, complaint: str
 def test_a_script_may_be_toml(tmp_path: Path) -> None:
     file = tmp_path / "chat.toml"
     file.write_text('[[answers]]\ntext = "from toml"\n')
-    assert blocks(asked(ScriptModel.from_file(file)))[0]["text"] == "from toml"
+    assert blocks(ask(ScriptModel.from_file(file)))[0]["text"] == "from toml"
 
 
 def test_a_missing_script_is_rejected(tmp_path: Path) -> None:

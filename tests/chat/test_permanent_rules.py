@@ -134,7 +134,7 @@ def test_symlink_stays_a_symlink(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "value"),
     [
         ("{", "is not JSON"),
         ("[]", "is not a settings file"),
@@ -142,11 +142,11 @@ def test_symlink_stays_a_symlink(tmp_path: Path) -> None:
         ('{"permissions": {"allow": 7}}', "is not a list"),
     ],
 )
-def test_broken_file_is_not_changed(tmp_path: Path, text: str, told: str) -> None:
+def test_broken_file_is_not_changed(tmp_path: Path, text: str, value: str) -> None:
     path = tmp_path / ".claude/settings.local.json"
     path.parent.mkdir()
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=value):
         save_rules(tmp_path, ["Edit"])
     assert path.read_text() == text
 
@@ -174,20 +174,20 @@ class Generous:
         return Approval(is_allowed=True, is_permanent=True)
 
 
-def ruled(folder: Path, person: Generous, *calls: Proposal, notes: list[str]) -> list[Any]:
+def run_calls(folder: Path, person: Generous, *calls: Proposal, notes: list[str]) -> list[Any]:
     """Return what the log says of some calls, asked about in one session."""
     writer = SessionWriter.new(folder / "config", cwd=folder)
     manner = SessionOptions(None, asker=person, note=notes.append)  # type: ignore[arg-type]
     permissions = build_runtime(writer, manner).permissions
-    rulings = [asyncio.run(permissions.check(one, "toolu_1")) for one in calls]
-    assert all(one.is_allowed for one in rulings)
-    return [one.fields["permission_decision"] for one in rulings]
+    rulings = [asyncio.run(permissions.check(item, "toolu_1")) for item in calls]
+    assert all(ruling.is_allowed for ruling in rulings)
+    return [ruling.fields["permission_decision"] for ruling in rulings]
 
 
 def test_permanent_permission_is_not_asked_again(tmp_path: Path) -> None:
     person = Generous()
     calls = (bash("npm run build"), bash("npm run test"))
-    first, second = ruled(tmp_path, person, *calls, notes=[])
+    first, second = run_calls(tmp_path, person, *calls, notes=[])
     assert first == {
         "decision": "accept",
         "source": "user_permanent",
@@ -203,13 +203,13 @@ def test_a_rule_that_cannot_be_saved_is_reported(tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/settings.local.json").write_text("{")
     notes: list[str] = []
-    ruled(tmp_path, Generous(), bash("npm run build"), notes=notes)
+    run_calls(tmp_path, Generous(), bash("npm run build"), notes=notes)
     (note,) = notes
     assert note.startswith("rule not saved: ")
 
 
 def test_call_without_a_rule_is_allowed_once(tmp_path: Path) -> None:
     write = call("Write", "write", tmp_path / "x")
-    (decision,) = ruled(tmp_path, Generous(), write, notes=[])
+    (decision,) = run_calls(tmp_path, Generous(), write, notes=[])
     assert (decision["source"], decision["grantScope"]) == ("user_temporary", "once")
     assert not (tmp_path / ".claude").exists()

@@ -20,7 +20,7 @@ from plait.errors import UserError
 from plait.write import SessionWriter
 from plait.write.lines import NEWEST, Version
 from plait.write.transcript import REJECTED
-from tests.chat.stage import Stage
+from tests.chat.stage import ScriptedClient
 
 ONCE = {"decision": "accept", "source": "user_temporary", "grantScope": "once"}
 SESSION = {**ONCE, "grantScope": "session"}
@@ -40,7 +40,7 @@ class Person:
         return self.answers.pop(0)
 
 
-class Desk:
+class PermissionProject:
     """A workspace with somebody to ask, or nobody."""
 
     def __init__(
@@ -97,14 +97,14 @@ TABLE: dict[Mode, str] = {
 
 @pytest.mark.parametrize("mode", TABLE)
 def test_mode_decides_what_is_asked(tmp_path: Path, mode: Mode) -> None:
-    desk = Desk(tmp_path, mode)
+    desk = PermissionProject(tmp_path, mode)
     calls = (*CALLS, "fetch https://example.com/")
     verdicts = [desk.permissions.decide(desk.call(name)).verdict for name in calls]
     assert " ".join(verdicts) == TABLE[mode]
 
 
 @pytest.mark.parametrize(
-    ("mode", "call", "told", "decision", "kind"),
+    ("mode", "call", "text", "decision", "kind"),
     [
         ("default", "Bash make", "This command requires approval", "bashMiss", "user-rejected"),
         (
@@ -149,13 +149,13 @@ def test_mode_decides_what_is_asked(tmp_path: Path, mode: Mode) -> None:
     ],
 )
 def test_without_an_approver_the_model_gets_the_reason(
-    tmp_path: Path, mode: Mode, call: str, told: str, decision: str, kind: str
+    tmp_path: Path, mode: Mode, call: str, text: str, decision: str, kind: str
 ) -> None:
-    desk = Desk(tmp_path, mode)
+    desk = PermissionProject(tmp_path, mode)
     ruling = desk.rule(call)
     assert not ruling.is_allowed
     assert not ruling.ends_turn
-    assert ruling.message == told.format(root=desk.root)
+    assert ruling.message == text.format(root=desk.root)
     assert ruling.output == f"Error: {ruling.message}"
     assert ruling.fields["tool_denial_kind"] == kind
     logged = ruling.fields["permission_decision"]
@@ -178,25 +178,25 @@ def test_log_records_why_a_call_was_allowed(
     tmp_path: Path, mode: Mode, call: str, why: Mapping[str, str]
 ) -> None:
     decision = {"decision": "accept", "source": "config", **why}
-    assert Desk(tmp_path, mode).decision(call) == decision
+    assert PermissionProject(tmp_path, mode).decision(call) == decision
 
 
 def test_older_version_logs_no_permissions(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, version="2.1.29")
+    desk = PermissionProject(tmp_path, version="2.1.29")
     assert desk.rule("read inside").fields == desk.rule("Bash make").fields == {}
 
 
 def test_user_allows_a_call_once(tmp_path: Path) -> None:
     person = Person(Approval(True), Approval(True))
-    desk = Desk(tmp_path, person=person)
+    desk = PermissionProject(tmp_path, person=person)
     assert desk.decision("Bash make") == {**ONCE, "reasonCode": "bashMiss:no-rule-match"}
     assert desk.rule("Bash make").is_allowed
-    assert [one.title for one in person.asked] == ["make", "make"]
+    assert [item.title for item in person.asked] == ["make", "make"]
 
 
 def test_user_allows_a_command_for_the_session(tmp_path: Path) -> None:
     person = Person(Approval(True, is_for_session=True), Approval(False, "no"))
-    desk = Desk(tmp_path, person=person)
+    desk = PermissionProject(tmp_path, person=person)
     assert desk.decision("Bash make") == {**SESSION, "reasonCode": "bashMiss:no-rule-match"}
     assert desk.decision("Bash make")["ruleSource"] == "session"
     assert not desk.rule("Bash make; rm -rf /").is_allowed
@@ -205,7 +205,7 @@ def test_user_allows_a_command_for_the_session(tmp_path: Path) -> None:
 
 def test_user_allows_all_edits_in_the_workspace(tmp_path: Path) -> None:
     person = Person(Approval(True, is_for_session=True), Approval(False, "no"))
-    desk = Desk(tmp_path, person=person)
+    desk = PermissionProject(tmp_path, person=person)
     assert desk.decision("write inside") == {**SESSION, "reasonCode": "unknown"}
     assert desk.permissions.mode == desk.writer.setting.permission_mode == "acceptEdits"
     assert b'"permission-mode","permissionMode":"acceptEdits"' in desk.writer.path.read_bytes()
@@ -217,7 +217,7 @@ def test_user_allows_all_edits_in_the_workspace(tmp_path: Path) -> None:
 def test_permission_is_per_folder_and_host(tmp_path: Path) -> None:
     grant = Approval(True, is_for_session=True)
     person = Person(grant, grant, Approval(False, "no"), Approval(False, "no"))
-    desk = Desk(tmp_path, person=person)
+    desk = PermissionProject(tmp_path, person=person)
     assert desk.rule("read outside").is_allowed and desk.rule("read outside").is_allowed
     assert desk.rule("fetch http://a/1").is_allowed and desk.rule("fetch http://a/2").is_allowed
     assert not desk.rule("fetch http://b/").is_allowed
@@ -226,7 +226,7 @@ def test_permission_is_per_folder_and_host(tmp_path: Path) -> None:
 
 
 def test_rejection_without_text_stops_the_turn(tmp_path: Path) -> None:
-    ruling = Desk(tmp_path, person=Person(Approval(False))).rule("Bash make")
+    ruling = PermissionProject(tmp_path, person=Person(Approval(False))).rule("Bash make")
     assert ruling == Ruling(
         False,
         ruling.proposal,
@@ -239,9 +239,9 @@ def test_rejection_without_text_stops_the_turn(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stops", [False, True])
 def test_rejection_with_text_sends_it(tmp_path: Path, stops: bool) -> None:
-    ruling = Desk(tmp_path, person=Person(Approval(False, "use git", ends_turn=stops))).rule(
-        "Bash make"
-    )
+    ruling = PermissionProject(
+        tmp_path, person=Person(Approval(False, "use git", ends_turn=stops))
+    ).rule("Bash make")
     assert ruling.message == (
         "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it"
         " was a file edit, the new_string was NOT written to the file). To tell you how to proceed,"
@@ -264,7 +264,7 @@ def test_rejection_with_text_sends_it(tmp_path: Path, stops: bool) -> None:
 def test_edited_call_is_checked_and_run(tmp_path: Path) -> None:
     changed = Approval(True, arguments={"command": "echo two"})
     wrong = Approval(True, arguments={"command": 7})
-    desk = Desk(tmp_path, person=Person(changed, wrong))
+    desk = PermissionProject(tmp_path, person=Person(changed, wrong))
     ruling = desk.rule("Bash make")
     assert ruling.is_allowed and ruling.proposal.is_user_modified
     assert ruling.proposal.arguments["command"] == "echo two"
@@ -274,7 +274,7 @@ def test_edited_call_is_checked_and_run(tmp_path: Path) -> None:
 
 
 def test_mode_can_be_switched(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, version="2.1.29")
+    desk = PermissionProject(tmp_path, version="2.1.29")
     desk.permissions.set_mode("plan")
     assert desk.writer.setting.permission_mode == "plan"
     assert not desk.writer.path.exists(), "the older form has no line for it"
@@ -309,7 +309,7 @@ RULES = parse_rules(
     ],
 )
 def test_allow_rules(tmp_path: Path, call: str, verdict: Verdict) -> None:
-    desk = Desk(tmp_path, allow_rules=RULES)
+    desk = PermissionProject(tmp_path, allow_rules=RULES)
     decision = desk.permissions.decide(desk.call(call))
     assert decision.verdict == verdict
     by_parts = call.startswith("Bash ") and call not in ("Bash git log", "Bash npm test")
@@ -339,7 +339,7 @@ def test_allow_rules(tmp_path: Path, call: str, verdict: Verdict) -> None:
 def test_deny_rules_apply_in_every_mode(
     tmp_path: Path, call: str, is_forbidden: bool, mode: Mode
 ) -> None:
-    desk = Desk(
+    desk = PermissionProject(
         tmp_path, mode, deny_rules=parse_rules(["Bash(rm:*)", "Edit(/**)"]), allow_rules=RULES
     )
     ruling = desk.rule(call)
@@ -365,7 +365,7 @@ def test_deny_rules_apply_in_every_mode(
 
 
 def test_rule_without_a_pattern_names_a_tool(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = PermissionProject(tmp_path)
     assert parse_rule("Bash") == Rule("Bash")
     assert find_allow_rule([Rule("Bash")], desk.call("Bash make > x"), desk.place)
     assert find_deny_rule([Rule("Bash")], desk.call("Bash make"), desk.place)
@@ -394,7 +394,7 @@ def test_rule_without_a_pattern_names_a_tool(tmp_path: Path) -> None:
     ],
 )
 def test_file_rules_name_paths(tmp_path: Path, words: str, path: str, is_named: bool) -> None:
-    desk = Desk(tmp_path)
+    desk = PermissionProject(tmp_path)
     call = replace(desk.call("write inside"), paths=(desk.root / path,))
     assert Rule("Edit", words).matches(call, desk.place) == is_named
     assert not Rule("Edit", words).matches(replace(call, paths=()), desk.place)
@@ -471,7 +471,9 @@ def test_only_read_only_workspace_commands_need_no_permission(
 
 def test_turn_continues_after_rejection_text_and_ends_without(tmp_path: Path) -> None:
     call = {"calls": [{"name": "Bash", "input": {"command": "make"}}]}
-    stage = Stage(tmp_path, {"answers": [call, call, {"text": "Well."}]}, tools=[toolbox()["Bash"]])
+    stage = ScriptedClient(
+        tmp_path, {"answers": [call, call, {"text": "Well."}]}, tools=[toolbox()["Bash"]]
+    )
     person = Person(Approval(False, "use git"), Approval(False))
     stage.parts.permissions = SessionPermissions(
         stage.parts.writer, stage.parts.place, "default", person, stage.parts.tools
@@ -514,18 +516,20 @@ def test_turn_continues_after_rejection_text_and_ends_without(tmp_path: Path) ->
     ],
 )
 def test_files_that_run_code_are_asked_about(tmp_path: Path, name: str, verdict: Verdict) -> None:
-    desk = Desk(tmp_path, "acceptEdits")
+    desk = PermissionProject(tmp_path, "acceptEdits")
     call = proposal("Write", "write", desk.root / name)
     decision = desk.permissions.decide(call)
     assert decision.verdict == verdict
     if verdict == "ask":
-        told = f"Claude requested permissions to edit {desk.root / name} which is a sensitive file."
-        assert (decision.reason, decision.log_fields) == (told, {"reasonCode": "safetyCheck"})
+        result = (
+            f"Claude requested permissions to edit {desk.root / name} which is a sensitive file."
+        )
+        assert (decision.reason, decision.log_fields) == (result, {"reasonCode": "safetyCheck"})
 
 
 def test_permission_for_a_sensitive_file_covers_no_others(tmp_path: Path) -> None:
     person = Person(Approval(True, is_for_session=True))
-    desk = Desk(tmp_path, person=person)
+    desk = PermissionProject(tmp_path, person=person)
     call = proposal("Write", "write", desk.root / ".git" / "config")
     assert asyncio.run(desk.permissions.check(call, "toolu_1")).is_allowed
     assert desk.permissions.mode == "default"
@@ -534,5 +538,5 @@ def test_permission_for_a_sensitive_file_covers_no_others(tmp_path: Path) -> Non
 
 def test_commands_over_denied_files_need_permission(tmp_path: Path) -> None:
     for forbidden, verdict in (((), "allow"), (("Read(x)",), "ask"), (("Edit",), "allow")):
-        desk = Desk(tmp_path, deny_rules=parse_rules(forbidden))
+        desk = PermissionProject(tmp_path, deny_rules=parse_rules(forbidden))
         assert desk.permissions.decide(desk.call("Bash cat y")).verdict == verdict

@@ -17,9 +17,9 @@ from plait.chat.tools import shell, toolbox
 from plait.chat.tools.base import Workplace
 from plait.write import SessionWriter
 from plait.write.lines import VERSIONS, Version
-from tests.chat.stage import Echo, Permissive, Stage
-from tests.chat.test_compaction import Room, used
-from tests.chat.test_protocol_turn import Overheard, bare, of_type
+from tests.chat.stage import Echo, Permissive, ScriptedClient
+from tests.chat.test_compaction import Room, usage
+from tests.chat.test_protocol_turn import Overheard, of_type, strip_cache_marks
 
 Json = dict[str, Any]
 USAGE = {
@@ -39,7 +39,7 @@ def test_tokens_are_counted_once_per_response(tmp_path: Path, version: Version) 
         {"text": "Done.", "usage": USAGE},
         {"text": "Again.", "usage": USAGE},
     ]
-    stage = Stage(tmp_path, {"answers": answers}, tools=[Echo()], version=version)
+    stage = ScriptedClient(tmp_path, {"answers": answers}, tools=[Echo()], version=version)
     events = stage.ask("first", "second")
     turns = [event for event in events if isinstance(event, TurnEnded)]
     assert [turn.usage for turn in turns] == [
@@ -55,15 +55,15 @@ def test_tokens_are_counted_once_per_response(tmp_path: Path, version: Version) 
 # checklist: P94
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_conversation_near_the_limit_is_compacted_first(tmp_path: Path, version: Version) -> None:
-    answers = [{"text": "One.", "usage": used(900)}, {"text": "Two.", "usage": used(1100)}]
+    answers = [{"text": "One.", "usage": usage(900)}, {"text": "Two.", "usage": usage(1100)}]
     room = Room(tmp_path, {"answers": [*answers, {"text": "Three."}]}, version=version)
     events = room.ask("first", "second", "third")
-    told = [event for event in events if isinstance(event, Compacted)]
-    assert [(event.trigger, event.summary) for event in told] == [("auto", "They spoke.")]
-    place = events.index(told[0])
+    results = [event for event in events if isinstance(event, Compacted)]
+    assert [(event.trigger, event.summary) for event in results] == [("auto", "They spoke.")]
+    place = events.index(results[0])
     asked = [type(event).__name__ for event in events[:place]]
     assert asked.count("TurnEnded") == 2, "at 900 of 1000 tokens there was room yet"
-    last = json.dumps(bare(room.model.asked[-1].messages))
+    last = json.dumps(strip_cache_marks(room.model.asked[-1].messages))
     assert "They spoke." in last
     assert "third" in last
     assert "first" not in last
@@ -95,7 +95,9 @@ def test_current_compaction_is_a_boundary_with_a_summary_below(tmp_path: Path) -
     room = Room(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
     room.compact("first", "second")
     lines = [line for line in room.lines if "uuid" in line]
-    at = next(place for place, one in enumerate(lines) if one.get("subtype") == "compact_boundary")
+    at = next(
+        place for place, result in enumerate(lines) if result.get("subtype") == "compact_boundary"
+    )
     boundary, summary = lines[at : at + 2]
     assert boundary["parentUuid"] is None
     assert boundary["logicalParentUuid"] == lines[at - 1]["uuid"]
@@ -105,7 +107,7 @@ def test_current_compaction_is_a_boundary_with_a_summary_below(tmp_path: Path) -
     assert not of_type(room, "summary")
 
 
-def with_tools(folder: Path, version: Version, *answers: Json) -> tuple[Client, Path]:
+def open_with_tools(folder: Path, version: Version, *answers: Json) -> tuple[Client, Path]:
     """Return a client with the tools of this machine, and its log."""
     work = folder / "work"
     work.mkdir()
@@ -116,7 +118,7 @@ def with_tools(folder: Path, version: Version, *answers: Json) -> tuple[Client, 
     return Client(Runtime(writer, model, memory, Permissive(), place, toolbox())), writer.path
 
 
-def held(client: Client, *prompts: str) -> None:
+def run_session(client: Client, *prompts: str) -> None:
     async def play() -> None:
         async with client:
             for prompt in prompts:
@@ -138,19 +140,19 @@ def test_output_of_a_running_command_is_progress(
     monkeypatch.setattr(shell, "PROGRESS_DELAY", 0.1)
     command = {"command": "echo Step 1; sleep 0.6; echo Step 2"}
     call = {"name": "Bash", "input": command, "id": "toolu_1"}
-    client, log = with_tools(tmp_path, version, {"calls": [call]}, {"text": "Built."})
-    held(client, "build")
-    told = [line for line in lines_of(log) if line["type"] == "progress"]
+    client, log = open_with_tools(tmp_path, version, {"calls": [call]}, {"text": "Built."})
+    run_session(client, "build")
+    results = [line for line in lines_of(log) if line["type"] == "progress"]
     if version == "2.1.325":
-        assert told == []
+        assert results == []
         return
-    assert told[0]["data"]["type"] == "bash_progress"
-    assert told[0]["data"]["output"].rstrip() == "Step 1"
-    assert told[0]["data"]["fullOutput"].rstrip() == "Step 1"
-    assert told[0]["toolUseID"]
-    assert told[0]["parentToolUseID"] == "toolu_1"
+    assert results[0]["data"]["type"] == "bash_progress"
+    assert results[0]["data"]["output"].rstrip() == "Step 1"
+    assert results[0]["data"]["fullOutput"].rstrip() == "Step 1"
+    assert results[0]["toolUseID"]
+    assert results[0]["parentToolUseID"] == "toolu_1"
     parents = {line["parentUuid"] for line in lines_of(log) if "uuid" in line}
-    assert not parents & {line["uuid"] for line in told}, "nothing hangs on progress"
+    assert not parents & {line["uuid"] for line in results}, "nothing hangs on progress"
 
 
 # checklist: P76
@@ -165,25 +167,25 @@ def test_file_is_backed_up_before_a_call_changes_it(tmp_path: Path, version: Ver
         },
     ]
     answers = [{"calls": [call]} for call in calls]
-    client, log = with_tools(tmp_path, version, *answers, {"text": "Done."}, {"text": "Yes."})
+    client, log = open_with_tools(tmp_path, version, *answers, {"text": "Done."}, {"text": "Yes."})
     notes.write_text("one\n", encoding="utf-8")
-    held(client, "change it", "go on")
+    run_session(client, "change it", "go on")
     assert notes.read_text(encoding="utf-8") == "1\n"
     lines = lines_of(log)
-    at = next(place for place, one in enumerate(lines) if "oldString" in json.dumps(one))
+    at = next(place for place, result in enumerate(lines) if "oldString" in json.dumps(result))
     first, last = (
-        one
-        for one in lines
-        if one["type"] == "file-history-snapshot" and (one["isSnapshotUpdate"] is False)
+        line
+        for line in lines
+        if line["type"] == "file-history-snapshot" and (line["isSnapshotUpdate"] is False)
     )
     assert first["snapshot"]["trackedFileBackups"] == {}
     kept = last["snapshot"]["trackedFileBackups"]["notes.txt"]
     if version == "2.1.29":
-        [update] = [one for one in lines[:at] if one.get("isSnapshotUpdate")]
+        [update] = [line for line in lines[:at] if line.get("isSnapshotUpdate")]
         assert update["snapshot"]["trackedFileBackups"] == {"notes.txt": "one\n"}
         assert kept == "1\n"
         return
-    [delta] = [one for one in lines[:at] if one["type"] == "file-history-delta"]
+    [delta] = [line for line in lines[:at] if line["type"] == "file-history-delta"]
     assert delta["trackingPath"] == "notes.txt"
     assert delta["snapshotMessageId"] == first["messageId"]
     copies = log.parents[2] / "file-history" / log.stem
@@ -191,25 +193,25 @@ def test_file_is_backed_up_before_a_call_changes_it(tmp_path: Path, version: Ver
     assert (copies / kept["backupFileName"]).read_text(encoding="utf-8") == "1\n"
 
 
-def gone_on(log: Path, *answers: Json) -> list[list[Json]]:
+def continue_log(log: Path, *answers: Json) -> list[list[Json]]:
     """Go on with a log for one prompt, and return what was sent for it."""
     writer = SessionWriter.resume(log)
     model = Overheard(*answers)
     memory = RequestBuilder(LiveContext(writer), "claude-opus-5-5")
     place = Workplace(log.parent, log.parent)
     client = Client(Runtime(writer, model, memory, Permissive(), place, {"Echo": Echo()}))
-    held(client, "And now?")
-    return [bare(request.messages) for request in model.requests]
+    run_session(client, "And now?")
+    return [strip_cache_marks(request.messages) for request in model.requests]
 
 
 # checklist: P101, P102, P103, P104
 @pytest.mark.parametrize("version", VERSIONS)
 def test_session_continues_from_its_file(tmp_path: Path, version: Version) -> None:
     answers = [{"thinking": "hm", "text": "Look.", "calls": [LOOK, LOOK]}, {"text": "Done."}]
-    stage = Stage(tmp_path, {"answers": answers}, tools=[Echo()], version=version)
+    stage = ScriptedClient(tmp_path, {"answers": answers}, tools=[Echo()], version=version)
     stage.ask("first")
     before = stage.lines
-    [sent] = gone_on(stage.parts.writer.path, {"text": "Later."})
+    [sent] = continue_log(stage.parts.writer.path, {"text": "Later."})
     kinds = [[block["type"] for block in message["content"]] for message in sent]
     assert [message["role"] for message in sent] == ["user", "assistant"] * 2 + ["user"]
     assert kinds == [
@@ -234,22 +236,22 @@ def test_session_continues_from_its_file(tmp_path: Path, version: Version) -> No
 def test_compacted_session_continues_from_its_summary(tmp_path: Path, version: Version) -> None:
     room = Room(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]}, version=version)
     room.compact("first", "second")
-    [sent] = gone_on(room.parts.writer.path, {"text": "Later."})
-    told = json.dumps(sent)
-    assert "They spoke." in told
-    assert "first" not in told
-    assert "second" not in told
-    assert ("Two." in told) == (version == "2.1.325"), "the tail is preserved today"
+    [sent] = continue_log(room.parts.writer.path, {"text": "Later."})
+    result = json.dumps(sent)
+    assert "They spoke." in result
+    assert "first" not in result
+    assert "second" not in result
+    assert ("Two." in result) == (version == "2.1.325"), "the tail is preserved today"
 
 
 # checklist: P6
 def test_log_file_alone_is_enough_to_continue(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
+    stage = ScriptedClient(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
     stage.ask("first", "second")
     elsewhere = tmp_path / "elsewhere" / f"{stage.client.session}.jsonl"
     elsewhere.parent.mkdir()
     elsewhere.write_bytes(stage.parts.writer.path.read_bytes())
-    [sent] = gone_on(elsewhere, {"text": "Later."})
+    [sent] = continue_log(elsewhere, {"text": "Later."})
     assert [block["text"] for message in sent for block in message["content"]] == [
         "first",
         "One.",
@@ -262,7 +264,7 @@ def test_log_file_alone_is_enough_to_continue(tmp_path: Path) -> None:
 # checklist: P119
 def test_older_log_can_be_rebuilt_as_in_the_appendix(tmp_path: Path) -> None:
     answers = [{"text": "Look.", "calls": [LOOK, LOOK]}, {"text": "Done."}]
-    stage = Stage(tmp_path, {"answers": answers}, tools=[Echo()], version="2.1.29")
+    stage = ScriptedClient(tmp_path, {"answers": answers}, tools=[Echo()], version="2.1.29")
     stage.ask("first")
     log = stage.parts.writer.path
     assert plait.chat.load_session(log) == appendix_c(log)

@@ -14,7 +14,7 @@ from plait.chat.tools import toolbox
 from plait.chat.tools.base import Workplace
 from plait.write import SessionWriter
 from tests.chat.stage import Permissive
-from tests.write.test_read_back import EXAMPLE, TEXT, plainly
+from tests.write.test_read_back import EXAMPLE, TEXT, mask_ids
 
 MODEL = "claude-opus-4-5-20251101"
 PROMPT = "Read the README and tell me what this project does"
@@ -34,7 +34,7 @@ def answers(readme: Path) -> list[dict[str, Any]]:
     ]
 
 
-def played(folder: Path) -> list[dict[str, Any]]:
+def play_session(folder: Path) -> list[dict[str, Any]]:
     """Hold the session in a project of its own, and return its lines."""
     project = folder / "project"
     project.mkdir()
@@ -75,14 +75,14 @@ def without_numbers(entry: dict[str, Any]) -> dict[str, Any]:
 # checklist: P40, P43, P44, P45, P72, P80, P82, P83, P100
 def test_turn_writes_the_six_lines(tmp_path: Path) -> None:
     described = [json.loads(line) for line in EXAMPLE.splitlines()]
-    written = played(tmp_path)
-    assert [plainly(without_numbers(entry)) for entry in written] == [
-        plainly(without_numbers(entry)) for entry in described
+    written = play_session(tmp_path)
+    assert [mask_ids(without_numbers(entry)) for entry in written] == [
+        mask_ids(without_numbers(entry)) for entry in described
     ]
 
 
 def test_six_lines_are_chained_as_described(tmp_path: Path) -> None:
-    snapshot, prompt, call, result, answer, ended = played(tmp_path)
+    snapshot, prompt, call, result, answer, ended = play_session(tmp_path)
     chain = [prompt, call, result, answer, ended]
     assert [line["parentUuid"] for line in chain] == [None, *(line["uuid"] for line in chain[:-1])]
     assert snapshot["messageId"] == prompt["uuid"]

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from plait.write.lines import VERSIONS
-from tests.chat.stage import Echo, Stage
+from tests.chat.stage import Echo, ScriptedClient
 
 Json: TypeAlias = dict[str, Any]
 Check: TypeAlias = Callable[[Any], bool]
@@ -36,7 +36,7 @@ def is_tokens(value: Any) -> bool:
     return bool(value["input_tokens"] > 0 and value["output_tokens"] > 0)
 
 
-def said(expected: Any) -> Check:
+def equals(expected: Any) -> Check:
     return lambda value: value == expected and type(value) is type(expected)
 
 
@@ -45,24 +45,24 @@ ALL: dict[str, Check] = {
     "parentUuid": is_uuid_or_none,
     "sessionId": is_uuid,
     "timestamp": is_time,
-    "isSidechain": said(False),
-    "userType": said("external"),
+    "isSidechain": equals(False),
+    "userType": equals("external"),
     "cwd": is_text,
     "version": lambda value: value in VERSIONS,
     "gitBranch": lambda value: isinstance(value, str),
-    "slug": said("quiet-quick-hopper"),
+    "slug": equals("quiet-quick-hopper"),
 }
 USER: dict[str, Check] = {
-    "type": said("user"),
-    "message.role": said("user"),
+    "type": equals("user"),
+    "message.role": equals("user"),
     "message.content": lambda value: isinstance(value, str | list) and bool(value),
 }
 ASSISTANT: dict[str, Check] = {
-    "type": said("assistant"),
+    "type": equals("assistant"),
     "requestId": is_text,
-    "message.model": said("claude-opus-5-5"),
+    "message.model": equals("claude-opus-5-5"),
     "message.id": is_text,
-    "message.role": said("assistant"),
+    "message.role": equals("assistant"),
     "message.content": lambda value: isinstance(value, list) and len(value) == 1,
     "message.stop_reason": lambda value: value in (None, "tool_use", "end_turn", "stop_sequence"),
     "message.usage": is_tokens,
@@ -88,7 +88,7 @@ ANSWERS = [
 def lines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Json]:
     folder: Path = tmp_path_factory.mktemp("fields")
     script = {"answers": ANSWERS}
-    stage = Stage(folder, script, tools=[Echo()], version=request.param)
+    stage = ScriptedClient(folder, script, tools=[Echo()], version=request.param)
     stage.ask("first", "second")
     return stage.lines
 
@@ -113,13 +113,15 @@ def test_user_message_has_every_field(lines: list[Json], field: str) -> None:
 
 # checklist: P106
 def test_user_message_has_optional_fields_where_due(lines: list[Json]) -> None:
-    prompts = [one for one in of_type(lines, "user") if isinstance(one["message"]["content"], str)]
-    results = [one for one in of_type(lines, "user") if one not in prompts]
-    assert [one["permissionMode"] for one in prompts] == ["default", "default"]
-    assert {one.get("isMeta", False) for one in prompts} == {False}
-    outputs = {str(one["toolUseResult"]) for one in results}
+    prompts = [
+        item for item in of_type(lines, "user") if isinstance(item["message"]["content"], str)
+    ]
+    results = [item for item in of_type(lines, "user") if item not in prompts]
+    assert [prompt["permissionMode"] for prompt in prompts] == ["default", "default"]
+    assert {prompt.get("isMeta", False) for prompt in prompts} == {False}
+    outputs = {str(result["toolUseResult"]) for result in results}
     assert outputs == {"{'said': 'a'}", "Error: RuntimeError: the tool broke"}
-    assert not any("agentId" in one for one in lines)
+    assert not any("agentId" in line for line in lines)
 
 
 # checklist: P107
@@ -134,7 +136,8 @@ def test_assistant_message_has_every_field(lines: list[Json], field: str) -> Non
 # checklist: P107
 def test_last_line_of_a_response_has_the_stop_reason(lines: list[Json]) -> None:
     ends = {
-        one["message"]["id"]: one["message"]["stop_reason"] for one in of_type(lines, "assistant")
+        item["message"]["id"]: item["message"]["stop_reason"]
+        for item in of_type(lines, "assistant")
     }
     assert [*ends.values()] == ["tool_use", "end_turn", "stop_sequence"]
 

@@ -16,7 +16,7 @@ from plait.chat.events import Event, TextDelta, TurnEnded
 from plait.chat.models import ScriptModel
 from plait.chat.streaming import Request, StreamEvent
 from plait.write.lines import VERSIONS, Version
-from tests.chat.stage import Echo, Stage
+from tests.chat.stage import Echo, ScriptedClient
 
 Json = dict[str, Any]
 LOOK = {"name": "Echo", "input": {"text": "a"}}
@@ -37,7 +37,7 @@ class Overheard:
         return self._script.stream(request)
 
 
-def bare(messages: Sequence[Any]) -> list[Json]:
+def strip_cache_marks(messages: Sequence[Any]) -> list[Json]:
     """Return messages without the marks of the cache."""
     return [
         {
@@ -51,14 +51,14 @@ def bare(messages: Sequence[Any]) -> list[Json]:
     ]
 
 
-def of_type(stage: Stage, name: str) -> list[Json]:
+def of_type(stage: ScriptedClient, name: str) -> list[Json]:
     return [line for line in stage.lines if line["type"] == name]
 
 
 # checklist: P40
 @pytest.mark.parametrize("version", VERSIONS)
 def test_prompt_is_a_user_line_with_a_snapshot(tmp_path: Path, version: Version) -> None:
-    stage = Stage(tmp_path, {"answers": [{"text": "Yes."}]}, version=version)
+    stage = ScriptedClient(tmp_path, {"answers": [{"text": "Yes."}]}, version=version)
     stage.ask("implement it")
     snapshot, prompt = stage.lines[:2]
     assert snapshot["type"] == "file-history-snapshot"
@@ -73,7 +73,7 @@ def test_prompt_is_a_user_line_with_a_snapshot(tmp_path: Path, version: Version)
 # checklist: P41
 @pytest.mark.parametrize("version", VERSIONS)
 def test_skill_expansion_is_a_meta_line_below_the_prompt(tmp_path: Path, version: Version) -> None:
-    stage = Stage(tmp_path, {}, version=version)
+    stage = ScriptedClient(tmp_path, {}, version=version)
     writer = stage.parts.writer
     command = writer.prompt("<command-name>/spec</command-name>")
     writer.expansion("# Spec\n\nExecute it.")
@@ -86,9 +86,9 @@ def test_skill_expansion_is_a_meta_line_below_the_prompt(tmp_path: Path, version
 # checklist: P42, P78
 def test_conversation_is_sent_and_the_answer_streams(tmp_path: Path) -> None:
     model = Overheard({"text": "word " * 20}, {"text": "Again."})
-    stage = Stage(tmp_path, model)
+    stage = ScriptedClient(tmp_path, model)
     events = stage.ask("first", "second")
-    first, second = (bare(request.messages) for request in model.requests)
+    first, second = (strip_cache_marks(request.messages) for request in model.requests)
     assert first == [{"role": "user", "content": [{"type": "text", "text": "first"}]}]
     assert [message["role"] for message in second] == ["user", "assistant", "user"]
     assert second[1]["content"] == [{"type": "text", "text": "word " * 20}]
@@ -102,7 +102,7 @@ def test_conversation_is_sent_and_the_answer_streams(tmp_path: Path) -> None:
 def test_every_request_describes_the_tools(tmp_path: Path) -> None:
     model = Overheard({"calls": [LOOK]}, {"text": "Done."})
     tool = Echo()
-    Stage(tmp_path, model, tools=[tool]).ask("look")
+    ScriptedClient(tmp_path, model, tools=[tool]).ask("look")
     assert [list(request.tools) for request in model.requests] == [[tool.definition]] * 2
     assert {"name", "description", "input_schema"} <= tool.definition.keys()
 
@@ -124,7 +124,7 @@ def test_every_block_has_a_line_with_the_request_id(
     tmp_path: Path, version: Version, ends: list[str | None]
 ) -> None:
     script = {"answers": [{"blocks": BLOCKS}, {"text": "Done."}]}
-    stage = Stage(tmp_path, script, tools=[Echo()], version=version)
+    stage = ScriptedClient(tmp_path, script, tools=[Echo()], version=version)
     stage.ask("look")
     *blocks, last = of_type(stage, "assistant")
     assert [line["message"]["content"] for line in blocks] == [[block] for block in BLOCKS]
@@ -138,7 +138,7 @@ def test_every_block_has_a_line_with_the_request_id(
 
 def test_older_version_logs_each_block_before_the_next(tmp_path: Path) -> None:
     answer = {"blocks": [*BLOCKS[:2], {"type": "text", "text": "later " * 30}], "pause": 0.001}
-    stage = Stage(tmp_path, {"answers": [answer]}, version="2.1.29")
+    stage = ScriptedClient(tmp_path, {"answers": [answer]}, version="2.1.29")
 
     async def play() -> list[int]:
         async with stage.client as client:
@@ -156,7 +156,7 @@ def test_older_version_logs_each_block_before_the_next(tmp_path: Path) -> None:
 def test_tools_run_until_none_is_called(tmp_path: Path, version: Version) -> None:
     model = Overheard({"calls": TWO}, {"calls": [LOOK]}, {"text": "Done."})
     tool = Echo()
-    stage = Stage(tmp_path, model, tools=[tool], version=version)
+    stage = ScriptedClient(tmp_path, model, tools=[tool], version=version)
     *_, ended = stage.ask("look")
     assert tool.started == ["a", "b", "a"]
     assert len(model.requests) == 3
@@ -169,9 +169,11 @@ def test_tools_run_until_none_is_called(tmp_path: Path, version: Version) -> Non
     assert [[block["tool_use_id"] for block in blocks] for blocks in results] == [
         [call["id"]] for call in calls
     ], "each result has a line, and each call its result"
-    told = list(model.requests[1].messages)[-1]
-    assert told["role"] == "user"
-    assert [block["tool_use_id"] for block in told["content"]] == [call["id"] for call in calls[:2]]
+    entry = list(model.requests[1].messages)[-1]
+    assert entry["role"] == "user"
+    assert [block["tool_use_id"] for block in entry["content"]] == [
+        call["id"] for call in calls[:2]
+    ]
     assert len(of_type(stage, "progress")) == (3 if version == "2.1.29" else 0)
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text) == ("done", "Done.")
@@ -180,8 +182,8 @@ def test_tools_run_until_none_is_called(tmp_path: Path, version: Version) -> Non
 @pytest.mark.parametrize("version", VERSIONS)
 def test_progress_is_never_sent(tmp_path: Path, version: Version) -> None:
     model = Overheard({"calls": [LOOK]}, {"text": "Done."}, {"text": "Again."})
-    Stage(tmp_path, model, tools=[Echo()], version=version).ask("look", "again")
-    assert not any("progress" in json.dumps(list(one.messages)) for one in model.requests)
+    ScriptedClient(tmp_path, model, tools=[Echo()], version=version).ask("look", "again")
+    assert not any("progress" in json.dumps(list(request.messages)) for request in model.requests)
 
 
 ENDS: list[tuple[Json, str]] = [
@@ -204,12 +206,12 @@ def test_text_ends_the_turn_for_any_stop_reason(
     tmp_path: Path, version: Version, answer: Json, ending: str
 ) -> None:
     model = Overheard(answer, {"text": "too much"})
-    stage = Stage(tmp_path, model, version=version)
+    stage = ScriptedClient(tmp_path, model, version=version)
     *_, ended = stage.ask("look")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == ending
     assert len(model.requests) == 1
-    [line] = [one for one in of_type(stage, "assistant") if "isApiErrorMessage" not in one]
+    [line] = [item for item in of_type(stage, "assistant") if "isApiErrorMessage" not in item]
     assert line["message"]["stop_reason"] == answer["stop_reason"]
 
 
@@ -217,22 +219,22 @@ def test_text_ends_the_turn_for_any_stop_reason(
 @pytest.mark.parametrize("version", VERSIONS)
 def test_finished_turn_has_a_duration(tmp_path: Path, version: Version) -> None:
     script = {"answers": [{"text": "Yes.", "pause": 0.01}, {"text": "And yes."}]}
-    stage = Stage(tmp_path, script, version=version)
+    stage = ScriptedClient(tmp_path, script, version=version)
     events = stage.ask("first", "second")
     took = [event.duration_ms for event in events if isinstance(event, TurnEnded)]
-    told = [line for line in of_type(stage, "system") if line["subtype"] == "turn_duration"]
-    assert [line["durationMs"] for line in told] == took
+    results = [line for line in of_type(stage, "system") if line["subtype"] == "turn_duration"]
+    assert [line["durationMs"] for line in results] == took
     assert took[0] >= 20
     answers = of_type(stage, "assistant")
-    assert [line["parentUuid"] for line in told] == [line["uuid"] for line in answers]
-    assert of_type(stage, "user")[1]["parentUuid"] == told[0]["uuid"]
+    assert [line["parentUuid"] for line in results] == [line["uuid"] for line in answers]
+    assert of_type(stage, "user")[1]["parentUuid"] == results[0]["uuid"]
 
 
 # checklist: P1, P2
 @pytest.mark.parametrize("version", VERSIONS)
 def test_log_grows_by_complete_lines_only(tmp_path: Path, version: Version) -> None:
     script = {"answers": [{"calls": TWO}, {"text": "Done."}, {"text": "Again."}]}
-    stage = Stage(tmp_path, script, tools=[Echo()], version=version)
+    stage = ScriptedClient(tmp_path, script, tools=[Echo()], version=version)
     seen = [b""]
 
     async def play() -> None:
@@ -254,7 +256,7 @@ def kinds(events: list[Event]) -> list[str]:
 
 def test_events_are_in_order(tmp_path: Path) -> None:
     script = {"answers": [{"text": "I look.", "calls": [LOOK]}, {"text": "Done."}]}
-    events = Stage(tmp_path, script, tools=[Echo()]).ask("look")
+    events = ScriptedClient(tmp_path, script, tools=[Echo()]).ask("look")
     assert kinds(events) == [
         "PromptLogged",
         "TextDelta",

@@ -10,13 +10,13 @@ from plait.chat.client import Client
 from plait.chat.events import Event, TextDelta, ToolStarted, TurnEnded
 from plait.errors import UserError
 from plait.write.transcript import TaskNotification
-from tests.chat.stage import Echo, Stage
+from tests.chat.stage import Echo, ScriptedClient
 
 CALL = {"calls": [{"name": "Echo", "input": {"text": "a"}}]}
 
 
-def meanwhile(
-    stage: Stage, is_time: Callable[[Event], bool], act: Callable[[Client], object]
+def act_during_turn(
+    stage: ScriptedClient, is_time: Callable[[Event], bool], act: Callable[[Client], object]
 ) -> list[Event]:
     """Ask, and does something once, at an event."""
 
@@ -39,8 +39,8 @@ def is_called(event: Event) -> bool:
 
 
 def test_prompt_typed_while_tools_run_joins_the_turn(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [CALL, {"text": "Both."}]}, tools=[Echo()])
-    events = meanwhile(stage, is_called, lambda client: client.queue("Also\n  this"))
+    stage = ScriptedClient(tmp_path, {"answers": [CALL, {"text": "Both."}]}, tools=[Echo()])
+    events = act_during_turn(stage, is_called, lambda client: client.queue("Also\n  this"))
     assert [type(event) for event in events].count(TurnEnded) == 1
     assert (
         stage.picture()
@@ -57,31 +57,31 @@ F<E  system turn_duration
      last-prompt"""
     )
     put, taken = [line for line in stage.lines if line["type"] == "queue-operation"]
-    [told] = [line for line in stage.lines if line["type"] == "attachment"]
-    assert put["content"] == taken["content"] == told["attachment"]["prompt"] == "Also\n  this"
-    assert taken["commandUuid"] == told["attachment"]["source_uuid"]
-    assert taken["deliveryId"] == told["attachment"]["delivery_id"]
-    assert put["timestamp"] >= told["timestamp"] == told["attachment"]["timestamp"]
+    [result] = [line for line in stage.lines if line["type"] == "attachment"]
+    assert put["content"] == taken["content"] == result["attachment"]["prompt"] == "Also\n  this"
+    assert taken["commandUuid"] == result["attachment"]["source_uuid"]
+    assert taken["deliveryId"] == result["attachment"]["delivery_id"]
+    assert put["timestamp"] >= result["timestamp"] == result["attachment"]["timestamp"]
     results = stage.sent[2]["content"]
     assert results[0]["type"] == "tool_result"
     assert "Also\n  this" in results[1]["text"]
 
 
 def test_long_queued_prompt_is_sent_in_full(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [CALL, {"text": "Yes."}]}, tools=[Echo()])
+    stage = ScriptedClient(tmp_path, {"answers": [CALL, {"text": "Yes."}]}, tools=[Echo()])
     words = "very long " * 500
-    meanwhile(stage, is_called, lambda client: client.queue(words))
+    act_during_turn(stage, is_called, lambda client: client.queue(words))
     assert words in str(stage.sent[2]["content"][1]["text"])
 
 
 def test_prompt_typed_during_an_answer_gets_its_own_turn(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Both."}]})
+    stage = ScriptedClient(tmp_path, {"answers": [{"text": "One."}, {"text": "Both."}]})
 
     def type_two(client: Client) -> None:
         client.queue("two")
         client.queue("three")
 
-    events = meanwhile(stage, lambda event: isinstance(event, TextDelta), type_two)
+    events = act_during_turn(stage, lambda event: isinstance(event, TextDelta), type_two)
     assert [event.text for event in events if isinstance(event, TurnEnded)] == ["One.", "Both."]
     assert (
         stage.picture()
@@ -107,14 +107,14 @@ G<F  system turn_duration
 
 
 def test_queued_prompt_runs_after_an_interrupt(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [CALL, {"text": "Two."}]}, tools=[Echo()])
+    stage = ScriptedClient(tmp_path, {"answers": [CALL, {"text": "Two."}]}, tools=[Echo()])
     stage.parts.tools["Echo"].gates["a"] = asyncio.Event()  # type: ignore[attr-defined]
 
     def type_and_stop(client: Client) -> None:
         client.queue("two")
         client.interrupt()
 
-    events = meanwhile(stage, is_called, type_and_stop)
+    events = act_during_turn(stage, is_called, type_and_stop)
     ended = [event.ending for event in events if isinstance(event, TurnEnded)]
     assert ended == ["interrupted", "done"]
     assert "D<C  user [Request interrupted by user for tool use]" in stage.picture()
@@ -122,7 +122,7 @@ def test_queued_prompt_runs_after_an_interrupt(tmp_path: Path) -> None:
 
 
 def test_withdrawn_prompt_is_not_sent(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [CALL, {"text": "One."}]}, tools=[Echo()])
+    stage = ScriptedClient(tmp_path, {"answers": [CALL, {"text": "One."}]}, tools=[Echo()])
     taken: list[object] = []
 
     def type_and_take_back(client: Client) -> None:
@@ -131,21 +131,26 @@ def test_withdrawn_prompt_is_not_sent(tmp_path: Path) -> None:
         taken.extend(client.take_back())
         assert client.waiting == ()
 
-    meanwhile(stage, is_called, type_and_take_back)
+    act_during_turn(stage, is_called, type_and_take_back)
     assert taken == ["two", "three"]
     operations = [line.get("operation") for line in stage.lines]
-    assert [one for one in operations if one] == ["enqueue", "enqueue", "popAll", "popAll"]
+    assert [operation for operation in operations if operation] == [
+        "enqueue",
+        "enqueue",
+        "popAll",
+        "popAll",
+    ]
     assert "user two" not in stage.picture()
 
 
 def test_nothing_is_queued_without_a_turn(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {})
+    stage = ScriptedClient(tmp_path, {})
     with pytest.raises(UserError, match="no turn is running"):
         stage.client.queue("too late")
 
 
 def test_only_one_turn_at_a_time(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{"text": "One."}]})
+    stage = ScriptedClient(tmp_path, {"answers": [{"text": "One."}]})
 
     async def play() -> None:
         async with stage.client as client:
@@ -166,48 +171,50 @@ class Ended:
 
 
 def test_background_notifications_join_the_turn(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [CALL, {"text": "Seen."}]}, tools=[Echo()])
-    events = meanwhile(stage, is_called, lambda client: client.runtime.place.on_task_done(Ended()))
+    stage = ScriptedClient(tmp_path, {"answers": [CALL, {"text": "Seen."}]}, tools=[Echo()])
+    events = act_during_turn(
+        stage, is_called, lambda client: client.runtime.place.on_task_done(Ended())
+    )
     assert [event.text for event in events if isinstance(event, TurnEnded)] == ["Seen."]
     steps = [line for line in stage.lines if line["type"] == "queue-operation"]
     assert [line["operation"] for line in steps][-2:] == ["enqueue", "remove"]
     assert (steps[-1]["content"], steps[-1]["reason"]) == (Ended.words, "absorbed_mid_turn")
-    [told] = [line for line in stage.lines if line["type"] == "attachment"]
-    kind = {key: told["attachment"][key] for key in ("type", "commandMode", "origin", "prompt")}
+    [result] = [line for line in stage.lines if line["type"] == "attachment"]
+    kind = {key: result["attachment"][key] for key in ("type", "commandMode", "origin", "prompt")}
     assert kind == {
         "type": "queued_command",
         "commandMode": "task-notification",
         "origin": {"kind": "task-notification", "producer": "session-task"},
         "prompt": Ended.words,
     }
-    assert told["attachment"]["source_uuid"] == steps[-1]["commandUuid"]
-    assert told["attachment"]["timestamp"] == told["timestamp"]
-    assert "promptId" not in told and "humanTurn" not in told["attachment"]
+    assert result["attachment"]["source_uuid"] == steps[-1]["commandUuid"]
+    assert result["attachment"]["timestamp"] == result["timestamp"]
+    assert "promptId" not in result and "humanTurn" not in result["attachment"]
     for name in ("rendered", "renderedInHumanTurn"):
-        assert told[name][0]["content"].startswith("<system-reminder>\n[SYSTEM NOTIFICATION")
-    words = [block.get("text", "") for one in stage.sent for block in one["content"]]
+        assert result[name][0]["content"].startswith("<system-reminder>\n[SYSTEM NOTIFICATION")
+    words = [block.get("text", "") for message in stage.sent for block in message["content"]]
     assert any(Ended.words in text for text in words), "the model is told"
 
 
 def test_late_notification_gets_its_own_turn(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Seen."}]})
-    events = meanwhile(
+    stage = ScriptedClient(tmp_path, {"answers": [{"text": "One."}, {"text": "Seen."}]})
+    events = act_during_turn(
         stage,
         lambda event: isinstance(event, TextDelta),
         lambda client: client.runtime.place.on_task_done(Ended()),
     )
     assert [event.text for event in events if isinstance(event, TurnEnded)] == ["One.", "Seen."]
     assert stage.client.waiting == ()
-    [told] = [line for line in stage.lines if line.get("promptSource") == "system"]
-    assert told["message"]["content"] == Ended.words
-    assert told["origin"]["kind"] == "task-notification"
-    assert told["turnOrigin"] == "task_notification"
+    [result] = [line for line in stage.lines if line.get("promptSource") == "system"]
+    assert result["message"]["content"] == Ended.words
+    assert result["origin"]["kind"] == "task-notification"
+    assert result["turnOrigin"] == "task_notification"
 
 
 def test_idle_notification_goes_with_the_next_prompt(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{"text": "Both seen."}]})
+    stage = ScriptedClient(tmp_path, {"answers": [{"text": "Both seen."}]})
     stage.parts.place.on_task_done(Ended())
-    events = meanwhile(stage, lambda _: False, lambda client: None)
+    events = act_during_turn(stage, lambda _: False, lambda client: None)
     assert [event.ending for event in events if isinstance(event, TurnEnded)] == ["done"]
     [asked, _] = stage.sent
     news, prompt = [block["text"] for block in asked["content"]]
@@ -217,11 +224,11 @@ def test_idle_notification_goes_with_the_next_prompt(tmp_path: Path) -> None:
 
 
 def test_notifications_cannot_be_withdrawn(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
+    stage = ScriptedClient(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
 
     def hear_and_take_back(client: Client) -> None:
         client.runtime.place.on_task_done(Ended())
         assert client.take_back() == []
 
-    meanwhile(stage, lambda event: isinstance(event, TextDelta), hear_and_take_back)
+    act_during_turn(stage, lambda event: isinstance(event, TextDelta), hear_and_take_back)
     assert Ended.words in stage.sent[2]["content"][0]["text"]

@@ -9,7 +9,7 @@ from plait.chat.events import TurnEnded
 from plait.chat.models import TURN_ENDED, ReplayModel
 from plait.errors import UserError
 from plait.write.lines import Version
-from tests.chat.stage import Echo, Stage
+from tests.chat.stage import Echo, ScriptedClient
 
 SCRIPT: dict[str, Any] = {
     "answers": [
@@ -27,20 +27,20 @@ def folder(path: Path, name: str) -> Path:
     return place
 
 
-def told(stage: Stage) -> list[str]:
+def read_log_texts(stage: ScriptedClient) -> list[str]:
     """What the log says but for numbers."""
     return stage.picture().splitlines()
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 def test_replay_equals_the_session(tmp_path: Path, version: Version) -> None:
-    recorded = Stage(folder(tmp_path, "1"), SCRIPT, tools=[Echo()], version=version)
+    recorded = ScriptedClient(folder(tmp_path, "1"), SCRIPT, tools=[Echo()], version=version)
     recorded.ask("one", "two")
     model = ReplayModel(recorded.parts.writer.path)
     assert model.prompts == ("one", "", "two")
-    again = Stage(folder(tmp_path, "2"), model, tools=[Echo()], version=version)
+    again = ScriptedClient(folder(tmp_path, "2"), model, tools=[Echo()], version=version)
     events = again.ask("one", "two")
-    assert told(again) == told(recorded)
+    assert read_log_texts(again) == read_log_texts(recorded)
     last = [event for event in events if isinstance(event, TurnEnded)][-1]
     assert (last.text, last.usage["output_tokens"]) == ("Two.", 7)
     models = {line["message"].get("model") for line in again.lines if line["type"] == "assistant"}
@@ -48,12 +48,14 @@ def test_replay_equals_the_session(tmp_path: Path, version: Version) -> None:
 
 
 def test_replay_has_new_ids(tmp_path: Path) -> None:
-    recorded = Stage(folder(tmp_path, "1"), SCRIPT, tools=[Echo()])
+    recorded = ScriptedClient(folder(tmp_path, "1"), SCRIPT, tools=[Echo()])
     recorded.ask("one")
-    again = Stage(folder(tmp_path, "2"), ReplayModel(recorded.parts.writer.path), tools=[Echo()])
+    again = ScriptedClient(
+        folder(tmp_path, "2"), ReplayModel(recorded.parts.writer.path), tools=[Echo()]
+    )
     again.ask("one")
 
-    def ids(stage: Stage) -> set[str]:
+    def ids(stage: ScriptedClient) -> set[str]:
         lines = [line for line in stage.lines if line["type"] == "assistant"]
         blocks = [block for line in lines for block in line["message"]["content"]]
         return {line["message"]["id"] for line in lines} | {block.get("id", "") for block in blocks}
@@ -63,22 +65,22 @@ def test_replay_has_new_ids(tmp_path: Path) -> None:
 
 def test_interrupted_turn_ends_at_the_same_point(tmp_path: Path) -> None:
     log = tmp_path / "stopped.jsonl"
-    recorded = Stage(folder(tmp_path, "1"), SCRIPT, tools=[Echo()])
+    recorded = ScriptedClient(folder(tmp_path, "1"), SCRIPT, tools=[Echo()])
     recorded.ask("one")
     lines = recorded.parts.writer.path.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:5]))
-    again = Stage(folder(tmp_path, "2"), ReplayModel(log), tools=[Echo()])
+    again = ScriptedClient(folder(tmp_path, "2"), ReplayModel(log), tools=[Echo()])
     *_, ended = again.ask("one")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text) == ("done", TURN_ENDED)
 
 
 def test_prompt_beyond_the_recording_is_an_error(tmp_path: Path) -> None:
-    recorded = Stage(folder(tmp_path, "1"), {"answers": [{"text": "One."}]})
+    recorded = ScriptedClient(folder(tmp_path, "1"), {"answers": [{"text": "One."}]})
     recorded.ask("one")
-    again = Stage(folder(tmp_path, "2"), ReplayModel(recorded.parts.writer.path))
+    again = ScriptedClient(folder(tmp_path, "2"), ReplayModel(recorded.parts.writer.path))
     events = again.ask("one", "more")
-    endings = [(one.ending, one.text) for one in events if isinstance(one, TurnEnded)]
+    endings = [(event.ending, event.text) for event in events if isinstance(event, TurnEnded)]
     assert endings == [
         ("done", "One."),
         ("failed", "API Error: The recorded conversation is over."),

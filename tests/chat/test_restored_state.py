@@ -79,13 +79,13 @@ def test_known_files_match_the_client(tmp_path: Path, version: Version) -> None:
     (sitting.work / "gone").write_text("by somebody else\n")
     (sitting.work / "overwritten").write_text("by somebody else\n")
     names = ("whole", "part", "edited", "touched", "long", "written", "changed", "unseen")
-    told = sitting.turn(*map(edit, names), edit("gone"), ("Write", {**WRITTEN}))
-    begun = "The file {} has been updated successfully."
+    result = sitting.turn(*map(edit, names), edit("gone"), ("Write", {**WRITTEN}))
+    found = "The file {} has been updated successfully."
     known = ("whole", "touched", "long", "written")
-    for name, words in zip(names, told, strict=False):
-        rest = words.removeprefix(begun.format(name))
+    for name, words in zip(names, result, strict=False):
+        rest = words.removeprefix(found.format(name))
         assert rest.startswith(STALE) if name == "changed" else rest == KNOWN * (name in known)
-    assert [words.partition(",")[0] for words in told[-2:]] == [SINCE] * 2
+    assert [words.partition(",")[0] for words in result[-2:]] == [SINCE] * 2
     assert (sitting.work / "overwritten").read_text() == "by somebody else\n"
 
 
@@ -126,13 +126,13 @@ def test_todo_lists_are_restored(tmp_path: Path) -> None:
         ("TaskUpdate", {"taskId": "1", "status": "no such"}),
         ("TodoWrite", {"todos": [todo("look"), todo("leap", "completed")]}),
     )
-    told = sitting.turn(
+    result = sitting.turn(
         ("TaskList", {}),
         ("TaskCreate", {"subject": "Fourth", "description": "d"}),
         ("TodoWrite", {"todos": [todo("leap", "completed")]}),
     )
-    assert told[0] == "#1 [in_progress] First\n#2 [pending] Second (me) [blocked by #1]"
-    assert told[1] == "Task #4 created successfully: Fourth"
+    assert result[0] == "#1 [in_progress] First\n#2 [pending] Second (me) [blocked by #1]"
+    assert result[1] == "Task #4 created successfully: Fourth"
     assert sitting.log
     lines = [json.loads(line) for line in sitting.log.read_text().splitlines()]
     outputs = [line["toolUseResult"] for line in lines if "toolUseResult" in line]

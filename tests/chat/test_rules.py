@@ -25,12 +25,12 @@ from plait.chat.tools import toolbox
 from plait.chat.tools.base import Proposal, Workplace
 from plait.chat.tools.commands import matches_command
 from plait.write import SessionWriter
-from tests.chat.tools.desk import Desk as ToolDesk
+from tests.chat.tools.desk import ToolWorkspace as ToolDesk
 
 USER, PROJECT, LOCAL = "userSettings", "projectSettings", "localSettings"
 
 
-class Desk:
+class RuleProject:
     """A project with rules in its settings files, and nobody to ask."""
 
     def __init__(self, folder: Path, mode: Mode = "default", **files: Any) -> None:
@@ -124,7 +124,7 @@ ALLOWED = ["touch a", "mkdir:*", "rm *", "git commit*", "npm run test*"]
 def test_every_part_of_a_command_must_be_allowed(
     tmp_path: Path, command: str, how: str | None
 ) -> None:
-    desk = Desk(tmp_path, userSettings={"allow": [f"Bash({words})" for words in ALLOWED]})
+    desk = RuleProject(tmp_path, userSettings={"allow": [f"Bash({words})" for words in ALLOWED]})
     found = find_allow_rule(desk.book().allowed, bash(command), desk.place)
     assert (found and ("parts" if found.is_by_step else "rule")) == how
 
@@ -160,13 +160,13 @@ def test_every_part_of_a_command_must_be_allowed(
     ],
 )
 def test_any_denied_part_denies_a_command(tmp_path: Path, command: str) -> None:
-    desk = Desk(tmp_path, userSettings={"allow": ["Bash"], "deny": ["Bash(rm:*)"]})
+    desk = RuleProject(tmp_path, userSettings={"allow": ["Bash"], "deny": ["Bash(rm:*)"]})
     assert desk.decision(bash(command))["decision"] == "reject"
 
 
 @pytest.mark.parametrize("command", ["echo rm", "rmx", "git rm x", "ls 'rm'", "confirm x"])
 def test_quoted_text_is_not_a_command_part(tmp_path: Path, command: str) -> None:
-    desk = Desk(tmp_path, userSettings={"allow": ["Bash"], "deny": ["Bash(rm:*)"]})
+    desk = RuleProject(tmp_path, userSettings={"allow": ["Bash"], "deny": ["Bash(rm:*)"]})
     assert desk.decision(bash(command))["decision"] == "accept"
 
 
@@ -189,7 +189,7 @@ def sources(kind: Verdict) -> dict[str, Any]:
     ],
 )
 def test_log_names_the_allowing_file(tmp_path: Path, letter: str, source: str, how: str) -> None:
-    desk = Desk(tmp_path, **sources("allow"))
+    desk = RuleProject(tmp_path, **sources("allow"))
     assert desk.decision(bash(f"touch {letter}"), allowed=["Bash(touch c)"]) == {
         "told": "",
         "kind": None,
@@ -210,7 +210,7 @@ def test_log_names_the_allowing_file(tmp_path: Path, letter: str, source: str, h
     ],
 )
 def test_log_names_the_denying_file(tmp_path: Path, letter: str, source: str, how: str) -> None:
-    desk = Desk(tmp_path, **sources("deny"))
+    desk = RuleProject(tmp_path, **sources("deny"))
     assert desk.decision(bash(f"touch {letter}"), forbidden=["Bash(touch c)"]) == {
         "told": f"Permission to use Bash with command touch {letter} has been denied.",
         "kind": "permission-rule",
@@ -227,7 +227,7 @@ def test_log_names_the_denying_file(tmp_path: Path, letter: str, source: str, ho
 def test_ask_rule_applies_in_every_mode(
     tmp_path: Path, letter: str, source: str, mode: Mode
 ) -> None:
-    desk = Desk(tmp_path, mode, **sources("ask"))
+    desk = RuleProject(tmp_path, mode, **sources("ask"))
     assert desk.decision(bash(f"touch {letter}"), allowed=["Bash"]) == {
         "told": "Claude requested permissions to use Bash, but you haven't granted it yet.",
         "kind": "user-rejected",
@@ -239,13 +239,13 @@ def test_ask_rule_applies_in_every_mode(
 
 
 def test_dont_ask_mode_denies_what_ask_rules_name(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, "dontAsk", **sources("ask"))
+    desk = RuleProject(tmp_path, "dontAsk", **sources("ask"))
     found = desk.decision(bash("touch u"), allowed=["Bash(touch u)"])
     assert (found["reasonCode"], found["kind"]) == ("mode:dontAsk", "permission-rule")
 
 
 def test_partwise_permission_names_no_rule(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, userSettings={"allow": ["Bash(mkdir:*)"], "deny": ["Bash(rm:*)"]})
+    desk = RuleProject(tmp_path, userSettings={"allow": ["Bash(mkdir:*)"], "deny": ["Bash(rm:*)"]})
     allowed = desk.decision(bash("mkdir x"))
     assert (allowed["source"], allowed["reasonType"]) == ("config", "subcommandResults")
     assert "ruleSource" not in allowed
@@ -265,7 +265,7 @@ def test_partwise_permission_names_no_rule(tmp_path: Path) -> None:
     ],
 )
 def test_precedence_deny_ask_allow(tmp_path: Path, command: str, decision: str | None) -> None:
-    desk = Desk(
+    desk = RuleProject(
         tmp_path,
         userSettings={
             "allow": ["Bash(touch *)"],
@@ -300,7 +300,7 @@ READ = ["./secret/**", ".env", "src/gen", "build/", "docs/*.md"]
 )
 def test_denied_file_is_not_read(tmp_path: Path, path: str, is_hidden: bool) -> None:
     rules = {"allow": ["Bash", "Edit", "Write"], "deny": [f"Read({words})" for words in READ]}
-    desk = Desk(tmp_path, userSettings=rules)
+    desk = RuleProject(tmp_path, userSettings=rules)
     for tool in ("Read", "Grep", "Edit", "Write"):
         found = desk.decision(of_file(tool, desk.root / path))
         assert (found["decision"] == "reject") == is_hidden, tool
@@ -311,7 +311,7 @@ def test_denied_file_is_not_read(tmp_path: Path, path: str, is_hidden: bool) -> 
 
 
 def test_the_message_for_a_denied_file(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, projectSettings={"deny": ["Read(a)", "Edit(b)"]})
+    desk = RuleProject(tmp_path, projectSettings={"deny": ["Read(a)", "Edit(b)"]})
     assert desk.decision(of_file("Read", desk.root / "a"))["told"] == (
         "<tool_use_error>File is in a directory that is denied by your permission settings."
         "</tool_use_error>"
@@ -340,12 +340,12 @@ def test_the_message_for_a_denied_file(tmp_path: Path) -> None:
     ],
 )
 def test_command_cannot_change_a_denied_file(tmp_path: Path, command: str, is_denied: bool) -> None:
-    desk = Desk(tmp_path, projectSettings={"deny": ["Edit(docs)"], "allow": ["Bash"]})
+    desk = RuleProject(tmp_path, projectSettings={"deny": ["Edit(docs)"], "allow": ["Bash"]})
     assert (desk.decision(bash(command))["decision"] == "reject") == is_denied
 
 
 def test_symlink_to_a_denied_file_is_denied(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, userSettings={"deny": ["Read(secret/**)", "Read(names/**)"]})
+    desk = RuleProject(tmp_path, userSettings={"deny": ["Read(secret/**)", "Read(names/**)"]})
     (desk.root / "secret").mkdir()
     (desk.root / "names").mkdir()
     (desk.root / "secret/key").write_text("k")
@@ -382,14 +382,14 @@ def test_pattern_anchors(
     tmp_path: Path, rule: str, source: str, path: str, is_allowed: bool
 ) -> None:
     files: dict[str, Any] = {source: {"allow": [rule]}}
-    desk = Desk(tmp_path, **files)
+    desk = RuleProject(tmp_path, **files)
     tool = "Read" if rule.startswith("Read") else "Write"
     found = find_allow_rule(desk.book().allowed, of_file(tool, tmp_path / path), desk.place)
     assert (found is not None) == is_allowed
 
 
 def test_absolute_pattern(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, userSettings={"allow": [f"Read(/{tmp_path}/out/*)"]})
+    desk = RuleProject(tmp_path, userSettings={"allow": [f"Read(/{tmp_path}/out/*)"]})
     allowed = desk.book().allowed
     assert find_allow_rule(allowed, of_file("Read", tmp_path / "out/deep/p.txt"), desk.place)
     assert not find_allow_rule(allowed, of_file("Read", tmp_path / "work/p.txt"), desk.place)
@@ -429,13 +429,13 @@ def test_rules_for_other_tools(
 
 
 def test_the_message_for_a_denied_host(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, userSettings={"deny": ["WebFetch(domain:a.test)"]})
+    desk = RuleProject(tmp_path, userSettings={"deny": ["WebFetch(domain:a.test)"]})
     call = Proposal("WebFetch", {"url": "https://a.test/x"}, "network", "a.test")
     assert desk.decision(call)["told"] == "WebFetch denied access to domain:a.test."
 
 
 def test_invalid_rules_in_settings_are_reported_and_ignored(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, localSettings={"deny": ["Bash(", "Bash(x)"], "allow": ["7"]})
+    desk = RuleProject(tmp_path, localSettings={"deny": ["Bash(", "Bash(x)"], "allow": ["7"]})
     book = desk.book()
     assert [rule.text for rule in book.forbidden] == ["Bash(x)"]
     path = desk.root / ".claude/settings.local.json"
@@ -446,7 +446,7 @@ def test_invalid_rules_in_settings_are_reported_and_ignored(tmp_path: Path) -> N
 
 
 def test_tools_denied_entirely_are_not_offered(tmp_path: Path) -> None:
-    desk = Desk(
+    desk = RuleProject(
         tmp_path,
         userSettings={"deny": ["Grep", "Bash(x)"], "ask": ["WebFetch"], "allow": ["WebSearch"]},
     )

@@ -20,14 +20,14 @@ from tests.chat.stage import picture
 ANSWER = [{"type": "text", "text": "A"}]
 
 
-def written(path: Path, *entries: dict[str, object]) -> Path:
+def write_log(path: Path, *entries: dict[str, object]) -> Path:
     """Return a file of some lines."""
     path.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
     return path
 
 
 def test_session_loads_as_the_protocol_says(tmp_path: Path) -> None:
-    path = written(
+    path = write_log(
         tmp_path / "session.jsonl",
         {"type": "file-history-snapshot", "messageId": "u1"},
         {"type": "user", "message": {"role": "user", "content": "before"}},
@@ -46,21 +46,21 @@ def test_session_loads_as_the_protocol_says(tmp_path: Path) -> None:
     ]
 
 
-def lines_of(path: Path) -> list[dict[str, Any]]:
+def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
-def drawn(path: Path) -> list[str]:
+def draw_log(path: Path) -> list[str]:
     """The lines of a log as a drawing."""
-    return picture(lines_of(path)).splitlines()
+    return picture(read_lines(path)).splitlines()
 
 
-def sent(path: Path) -> list[Any]:
+def resume_messages(path: Path) -> list[Any]:
     """What resuming a log would send."""
     return build_context(iter_client_records(iter_lines(path)), size=path.stat().st_size).messages
 
 
-def begun(folder: Path, cwd: Path, *prompts: str, **options: Any) -> SessionWriter:
+def start_session(folder: Path, cwd: Path, *prompts: str, **options: Any) -> SessionWriter:
     """A session of a few turns."""
     session = SessionWriter.new(folder, cwd=cwd, **options)
     for prompt in prompts:
@@ -99,7 +99,7 @@ def test_fork_copies_the_context_with_its_first_message(tmp_path: Path) -> None:
     fork.answer("So.")
     fork.close()
     assert source.path.read_bytes() == before
-    picture = [line for line in drawn(fork.path) if "snapshot" not in line]
+    picture = [line for line in draw_log(fork.path) if "snapshot" not in line]
     assert picture == [
         "     queue-operation enqueue",
         "A<·  user Both.",
@@ -114,13 +114,13 @@ def test_fork_copies_the_context_with_its_first_message(tmp_path: Path) -> None:
         "J<I  assistant So.",
         "     last-prompt",
     ]
-    entries = [line for line in lines_of(fork.path) if "uuid" in line]
+    entries = [line for line in read_lines(fork.path) if "uuid" in line]
     assert {line["sessionId"] for line in entries} == {"f0f0"}
     assert len({line["promptId"] for line in entries if "promptId" in line}) == 1
     assert {line.get("slug") for line in entries} == {None, fork.setting.slug}
     assert fork.setting.slug != source.setting.slug
     assert not any("forkedFrom" in line for line in entries)
-    assert sent(fork.path)[:-2] == sent(source.path)
+    assert resume_messages(fork.path)[:-2] == resume_messages(source.path)
     live = LiveContext(fork)
     assert [message["role"] for message in live.messages()][-2:] == ["user", "assistant"]
 
@@ -135,8 +135,8 @@ def test_fork_of_a_compaction_begins_with_it(tmp_path: Path) -> None:
     source.close()
     fork = SessionWriter.fork(source.path, tmp_path, has_snapshots=False)
     fork.prompt("On.")
-    assert [line[:3] for line in drawn(fork.path)] == ["A<·", "B<A", "C<B", "D<C", "E<D", "F<E"]
-    assert sent(fork.path)[:4] == sent(source.path)
+    assert [line[:3] for line in draw_log(fork.path)] == ["A<·", "B<A", "C<B", "D<C", "E<D", "F<E"]
+    assert resume_messages(fork.path)[:4] == resume_messages(source.path)
 
 
 def test_fork_closes_interrupted_calls(tmp_path: Path) -> None:
@@ -146,26 +146,26 @@ def test_fork_closes_interrupted_calls(tmp_path: Path) -> None:
         response.call("Bash", {"command": "sleep"})
     fork = SessionWriter.fork(source.path, tmp_path)
     fork.prompt("What became of it?")
-    words = [line for line in drawn(fork.path) if "Tool call interrupted" in line]
+    words = [line for line in draw_log(fork.path) if "Tool call interrupted" in line]
     assert len(words) == 1
-    assert sent(fork.path)[:4] == sent(source.path)
+    assert resume_messages(fork.path)[:4] == resume_messages(source.path)
 
 
 def test_fork_keeps_the_title(tmp_path: Path) -> None:
-    source = begun(tmp_path, tmp_path, "x")
+    source = start_session(tmp_path, tmp_path, "x")
     for title in ("First", "Second"):
         rename_session(source, title)
     fork = SessionWriter.fork(source.path, tmp_path)
     fork.prompt("y")
     assert read_title(fork.path) == "Second"
-    assert [line for line in drawn(fork.path) if "title" in line or "agent-name" in line] == [
+    assert [line for line in draw_log(fork.path) if "title" in line or "agent-name" in line] == [
         "     custom-title",
         "     agent-name",
     ]
 
 
 def test_fork_is_a_new_session(tmp_path: Path) -> None:
-    source = begun(tmp_path, tmp_path, "x", session="aaaa")
+    source = start_session(tmp_path, tmp_path, "x", session="aaaa")
     with pytest.raises(UserError, match="session 'aaaa' already exists"):
         SessionWriter.fork(source.path, tmp_path, session="aaaa")
     fork = SessionWriter.fork(source.path, tmp_path, session="bbbb")
@@ -185,37 +185,37 @@ def test_clear_starts_a_new_session(tmp_path: Path, version: Version) -> None:
     assert new.session != old.session
     assert new.path.parent == old.path.parent
     same = ("cwd", "version", "model", "permission_mode", "entrypoint", "git_branch")
-    assert [getattr(new.setting, one) for one in same] == [
-        getattr(old.setting, one) for one in same
+    assert [getattr(new.setting, item) for item in same] == [
+        getattr(old.setting, item) for item in same
     ]
     if version == "2.1.325":
-        assert drawn(old.path)[-1].strip() == "last-prompt"
-        assert [line for line in drawn(new.path) if "<" in line[:2]] == [
+        assert draw_log(old.path)[-1].strip() == "last-prompt"
+        assert [line for line in draw_log(new.path) if "<" in line[:2]] == [
             "A<·  user <local-command-caveat>The command below was run ",
             "B<A  user <command-name>/clear</command-name>",
             "C<B  system local_command",
         ]
     new.prompt("z")
-    assert "Before." not in str(sent(new.path))
+    assert "Before." not in str(resume_messages(new.path))
 
 
 def test_answers_name_the_original_session(tmp_path: Path) -> None:
-    first = begun(tmp_path, tmp_path, "x")
+    first = start_session(tmp_path, tmp_path, "x")
     third = clear_session(clear_session(first))
     third.prompt("z")
     third.answer("y")
-    answer = lines_of(third.path)[-1]
+    answer = read_lines(third.path)[-1]
     assert (answer["sessionId"], answer["session_id"]) == (third.session, first.session)
 
 
 def test_rename_writes_what_the_client_writes(tmp_path: Path) -> None:
-    session = begun(tmp_path, tmp_path, "x")
+    session = start_session(tmp_path, tmp_path, "x")
     assert read_title(session.path) is None
     assert (
         rename_session(session, "  The best\nof names ") == "Session renamed to: The best of names"
     )
     assert read_title(session.path) == "The best of names"
-    added = lines_of(session.path)[-5:]
+    added = read_lines(session.path)[-5:]
     assert [line["type"] for line in added] == [
         "custom-title",
         "agent-name",
@@ -232,21 +232,21 @@ def test_rename_writes_what_the_client_writes(tmp_path: Path) -> None:
 
 
 def test_title_survives_clear(tmp_path: Path) -> None:
-    session = begun(tmp_path, tmp_path, "x", entrypoint="sdk-cli")
+    session = start_session(tmp_path, tmp_path, "x", entrypoint="sdk-cli")
     rename_session(session, "First")
     rename_session(session, "Second")
-    assert lines_of(session.path)[-1]["commandRun"] == {"command": "rename", "args": "Second"}
-    assert not any("named this session" in str(line) for line in lines_of(session.path))
+    assert read_lines(session.path)[-1]["commandRun"] == {"command": "rename", "args": "Second"}
+    assert not any("named this session" in str(line) for line in read_lines(session.path))
     new = clear_session(session)
-    assert [line["type"] for line in lines_of(new.path)][:2] == ["custom-title", "agent-name"]
+    assert [line["type"] for line in read_lines(new.path)][:2] == ["custom-title", "agent-name"]
     assert read_title(new.path) == "Second"
     assert (new.path.with_suffix("") / "custom-title.json").exists()
 
 
 def test_older_version_has_only_a_title(tmp_path: Path) -> None:
-    session = begun(tmp_path, tmp_path, "x", version="2.1.29")
+    session = start_session(tmp_path, tmp_path, "x", version="2.1.29")
     rename_session(session, "Name")
-    assert [line["type"] for line in lines_of(session.path)][-3:] == [
+    assert [line["type"] for line in read_lines(session.path)][-3:] == [
         "custom-title",
         "system",
         "system",

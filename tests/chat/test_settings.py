@@ -16,12 +16,12 @@ WHERE = {
 }
 
 
-def written(root: Path, **files: Any) -> ClientSettings:
+def load_written(root: Path, **files: Any) -> ClientSettings:
     """Return the settings of some files, in a project that is trusted."""
-    return read(lay_out(root, **files))
+    return read(write_settings(root, **files))
 
 
-def lay_out(root: Path, **files: Any) -> Path:
+def write_settings(root: Path, **files: Any) -> Path:
     """Write settings files, by their sources."""
     (root / "shop").mkdir(exist_ok=True)
     for source, values in files.items():
@@ -37,14 +37,14 @@ def read(root: Path, **trust: bool) -> ClientSettings:
 
 
 def test_lists_are_merged_with_their_origin(tmp_path: Path) -> None:
-    found = written(
+    found = load_written(
         tmp_path,
         userSettings={"permissions": {"allow": ["Read"]}},
         projectSettings={"permissions": {"allow": ["Edit", 3, "  "]}},
         localSettings={"permissions": {"allow": ["Bash(ls)"]}},
     )
-    told = [(text, file.source) for text, file in found.list_values("permissions", "allow")]
-    assert told == [
+    results = [(text, file.source) for text, file in found.list_values("permissions", "allow")]
+    assert results == [
         ("Read", "userSettings"),
         ("Edit", "projectSettings"),
         ("Bash(ls)", "localSettings"),
@@ -53,7 +53,7 @@ def test_lists_are_merged_with_their_origin(tmp_path: Path) -> None:
 
 
 def test_nearest_file_wins_for_other_settings(tmp_path: Path) -> None:
-    found = written(
+    found = load_written(
         tmp_path,
         userSettings={"model": "far", "env": {"A": "1", "B": "1"}},
         projectSettings={"model": "near", "env": {"B": 2, "C": True, "D": [1]}},
@@ -67,7 +67,7 @@ def test_nearest_file_wins_for_other_settings(tmp_path: Path) -> None:
 def test_untrusted_project_can_only_deny(tmp_path: Path) -> None:
     lists = {"allow": ["Bash"], "deny": ["WebFetch"], "additionalDirectories": [".."]}
     project = {"permissions": lists, "env": {"LD_PRELOAD": "x"}, "model": "mine"}
-    lay_out(tmp_path, userSettings={"env": {"A": "1"}}, projectSettings=project)
+    write_settings(tmp_path, userSettings={"env": {"A": "1"}}, projectSettings=project)
     found = read(tmp_path, is_trusted=False, is_active=False)
     assert [*found.list_values("permissions", "allow")] == []
     assert [text for text, _ in found.list_values("permissions", "deny", is_strict=True)] == [
@@ -85,7 +85,9 @@ def test_untrusted_project_can_only_deny(tmp_path: Path) -> None:
 
 def test_untrusted_shared_file_allows_nothing(tmp_path: Path) -> None:
     shared = {"permissions": {"allow": ["Edit"], "deny": ["Bash"]}, "env": {"A": "1"}}
-    lay_out(tmp_path, projectSettings=shared, localSettings={"permissions": {"allow": ["Read"]}})
+    write_settings(
+        tmp_path, projectSettings=shared, localSettings={"permissions": {"allow": ["Read"]}}
+    )
     found = read(tmp_path, is_trusted=False)
     assert [text for text, _ in found.list_values("permissions", "allow")] == ["Read"]
     assert [text for text, _ in found.list_values("permissions", "deny", is_strict=True)] == [
@@ -98,7 +100,7 @@ def test_directories_are_relative_to_their_file(tmp_path: Path) -> None:
     for name in ("home/far", "shop/near"):
         (tmp_path / name).mkdir(parents=True)
     absolute = str(tmp_path / "home")
-    found = written(
+    found = load_written(
         tmp_path,
         userSettings={"permissions": {"additionalDirectories": ["far", "nowhere"]}},
         localSettings={"permissions": {"additionalDirectories": ["near", absolute]}},
@@ -120,16 +122,16 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_file_is_a_notice(tmp_path: Path, name: str) -> None:
-    text, told = BROKEN[name]
-    found = written(tmp_path, userSettings={"model": "mine"}, projectSettings=text)
+    text, result = BROKEN[name]
+    found = load_written(tmp_path, userSettings={"model": "mine"}, projectSettings=text)
     assert found.value("model") == "mine"
     (notice,) = found.notices
-    assert told in notice
+    assert result in notice
     assert ".claude/settings.json" in notice
 
 
 def test_wrong_type_is_a_notice(tmp_path: Path) -> None:
-    found = written(
+    found = load_written(
         tmp_path,
         userSettings={"permissions": {"deny": "Bash"}, "hooks": [], "disableAllHooks": "no"},
         localSettings={"permissions": []},
@@ -144,14 +146,14 @@ def test_wrong_type_is_a_notice(tmp_path: Path) -> None:
 
 
 def test_pipe_long_file_and_empty_file(tmp_path: Path) -> None:
-    lay_out(tmp_path, userSettings="", localSettings=" " * 4_000_001)
+    write_settings(tmp_path, userSettings="", localSettings=" " * 4_000_001)
     (tmp_path / "shop/.claude").mkdir(exist_ok=True)
     os.mkfifo(tmp_path / "shop/.claude/settings.json")
     assert [notice.rpartition(" ")[2] for notice in read(tmp_path).notices] == ["file", "large"]
 
 
 def test_byte_order_mark_is_accepted(tmp_path: Path) -> None:
-    assert written(tmp_path, userSettings='\ufeff{"model": "mine"}').value("model") == "mine"
+    assert load_written(tmp_path, userSettings='\ufeff{"model": "mine"}').value("model") == "mine"
 
 
 def test_in_the_home_directory_project_settings_are_user_settings(tmp_path: Path) -> None:
@@ -160,5 +162,5 @@ def test_in_the_home_directory_project_settings_are_user_settings(tmp_path: Path
     (configuration / "settings.json").write_text('{"permissions": {"allow": ["Read"]}}')
     (configuration / "settings.local.json").write_text('{"permissions": {"allow": ["Edit"]}}')
     found = load_settings(configuration, tmp_path)
-    told = [(text, file.source) for text, file in found.list_values("permissions", "allow")]
-    assert told == [("Read", "userSettings"), ("Edit", "localSettings")]
+    results = [(text, file.source) for text, file in found.list_values("permissions", "allow")]
+    assert results == [("Read", "userSettings"), ("Edit", "localSettings")]

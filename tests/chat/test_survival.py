@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.chat.sent import complaints, resumed, texts
+from tests.chat.sent import find_problems, resume_messages, texts
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 300
@@ -38,7 +38,7 @@ def endless(
     )
 
 
-def said(process: "subprocess.Popen[str]") -> str:
+def read_line(process: "subprocess.Popen[str]") -> str:
     assert process.stdout is not None
     return process.stdout.readline().rstrip("\n")
 
@@ -50,27 +50,27 @@ def whole_lines(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in data.splitlines()]
 
 
-def goes_on(log: Path, work: Path, prompts: Sequence[str]) -> None:
+def continue_session(log: Path, work: Path, prompts: Sequence[str]) -> None:
     """Go on for one turn, and asserts that all is as it should be."""
     process = endless(log, work, "last", 1)
     out, _ = process.communicate(timeout=PATIENCE)
     assert out.splitlines()[1:] == ["done Done, last."]
-    messages = resumed(log)
-    assert complaints(messages) == []
-    told = "\n".join(texts(messages))
-    assert [prompt for prompt in prompts if prompt not in told] == []
-    assert told.endswith("Done, last.")
+    messages = resume_messages(log)
+    assert find_problems(messages) == []
+    text = "\n".join(texts(messages))
+    assert [prompt for prompt in prompts if prompt not in text] == []
+    assert text.endswith("Done, last.")
 
 
-def killed(folder: Path, kills: int, seed: int) -> None:
+def kill_repeatedly(folder: Path, kills: int, seed: int) -> None:
     random = Random(seed)
     work, place, before = folder / "work", folder / "config", b""
     work.mkdir()
     for _ in range(kills):
         process = endless(place, work, "k")
-        place = Path(said(process))
+        place = Path(read_line(process))
         for _ in range(random.randrange(3)):
-            assert said(process) == "done Done, k."
+            assert read_line(process) == "done Done, k."
         time.sleep(random.random() * 0.05)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=PATIENCE)
@@ -81,30 +81,30 @@ def killed(folder: Path, kills: int, seed: int) -> None:
             assert all(json.loads(line) for line in now.split(b"\n")[:-1])
         else:
             place = folder / "config"
-    goes_on(place, work, ["turn 0 of k"])
+    continue_session(place, work, ["turn 0 of k"])
     assert {path.name for path in folder.iterdir()} == {"config", "work"}
     drafts = {path.name for path in work.glob(".k.txt.*.new")}
     assert {path.name for path in work.iterdir()} - drafts <= {"k.txt", "last.txt"}
 
 
 def test_repeatedly_killed_session_continues(tmp_path: Path) -> None:
-    killed(tmp_path, kills=3, seed=1)
+    kill_repeatedly(tmp_path, kills=3, seed=1)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [2, 3])
 def test_fifty_kills(tmp_path: Path, seed: int) -> None:
-    killed(tmp_path, kills=50, seed=seed)
+    kill_repeatedly(tmp_path, kills=50, seed=seed)
 
 
 def test_two_processes_leave_complete_lines_and_two_branches(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     first = endless(tmp_path / "config", work, "first", 1)
-    log = Path(said(first))
+    log = Path(read_line(first))
     first.communicate(timeout=PATIENCE)
     both = [endless(log, work, name, 3, waits=True) for name in ("left", "right")]
-    assert [said(process) for process in both] == [str(log)] * 2
+    assert [read_line(process) for process in both] == [str(log)] * 2
     for process in both:
         assert process.stdin is not None
         process.stdin.write("\n")
@@ -116,7 +116,7 @@ def test_two_processes_leave_complete_lines_and_two_branches(tmp_path: Path) -> 
     parents = {line["uuid"]: line["parentUuid"] for line in lines if "uuid" in line}
     assert len(parents) == sum("uuid" in line for line in lines), "no id twice"
     for name in ("left", "right"):
-        tip = next(one["uuid"] for one in reversed(lines) if f"Done, {name}." in json.dumps(one))
+        tip = next(item["uuid"] for item in reversed(lines) if f"Done, {name}." in json.dumps(item))
         walked = []
         while tip:
             walked.append(tip)
@@ -127,7 +127,7 @@ def test_two_processes_leave_complete_lines_and_two_branches(tmp_path: Path) -> 
             if line.get("uuid") in walked and line.get("promptSource")
         ]
         assert prompts == ["turn 0 of first", *(f"turn {number} of {name}" for number in range(3))]
-    goes_on(log, work, ["turn 0 of first"])
+    continue_session(log, work, ["turn 0 of first"])
 
 
 def sizes() -> list[Any]:
@@ -149,5 +149,5 @@ def test_full_disk_ends_the_turn_and_the_next_works(tmp_path: Path, size: int) -
     assert why.startswith(f"failed cannot write '{log}': ")
     assert ends[-1] == "done Done, full."
     whole_lines(Path(log))
-    assert complaints(resumed(Path(log))) == []
-    goes_on(Path(log), work, ["turn 2 of full"])
+    assert find_problems(resume_messages(Path(log))) == []
+    continue_session(Path(log), work, ["turn 2 of full"])

@@ -15,7 +15,7 @@ from plait.write.lines import NEWEST, Version
 Json = dict[str, Any]
 
 
-class Watched(ScriptModel):
+class WatchedModel(ScriptModel):
     """Follows a script, and tells who is asked, with which tools."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Watched(ScriptModel):
         return super().stream(request)
 
 
-class Words:
+class ScriptedSession:
     """A project, a configuration and the sessions that are held there."""
 
     def __init__(self, folder: Path, version: Version = NEWEST, entrypoint: str = "cli") -> None:
@@ -87,7 +87,7 @@ class Words:
         **manner: Any,
     ) -> list[Event]:
         """Do something with the session, begun or gone on with, and return what happened."""
-        model = Watched(
+        model = WatchedModel(
             {"answers": [*answers], "otherwise": {"text": "ok"}}, seen, offered, defined
         )
         form = {"model": model, "version": self.version, "entrypoint": self.entrypoint, **manner}
@@ -114,8 +114,8 @@ class Words:
     def new_lines(self) -> list[Json]:
         """Return the messages of the log since the last time."""
         messages = [line for line in self.lines if "uuid" in line]
-        told, self.told = self.told, len(messages)
-        return messages[told:]
+        result, self.told = self.told, len(messages)
+        return messages[result:]
 
     def attached(self, kind: str) -> list[Json]:
         """Return the attachments of a kind."""

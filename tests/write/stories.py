@@ -232,8 +232,8 @@ def named(session: plait.SessionWriter) -> None:
 
 
 STORIES: dict[str, Callable[[plait.SessionWriter], None]] = {
-    told.__name__: told
-    for told in (
+    item.__name__: item
+    for item in (
         plain,
         tools,
         interrupted,

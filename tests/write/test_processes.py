@@ -34,25 +34,25 @@ for number in range(int(sys.argv[3])):
 """
 
 
-def started(path: Path, name: str, turns: int) -> "subprocess.Popen[bytes]":
+def start_writer(path: Path, name: str, turns: int) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-c", SCRIPT, str(path), name, str(turns)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def begun(job: "subprocess.Popen[bytes]") -> None:
+def let_write(job: "subprocess.Popen[bytes]") -> None:
     """Let a process that is ready write."""
     assert job.stdin
     job.stdin.write(b"go\n")
     job.stdin.flush()
 
 
-def ended(job: "subprocess.Popen[bytes]") -> int:
+def wait_for_exit(job: "subprocess.Popen[bytes]") -> int:
     """Wait until a process has ended and return how."""
     with job:
         return job.wait(120)
 
 
-def ready(job: "subprocess.Popen[bytes]") -> None:
+def wait_until_ready(job: "subprocess.Popen[bytes]") -> None:
     """Wait until a process has read the session."""
     assert job.stdout and job.stdout.readline() == b"ready\n"
 
@@ -61,11 +61,11 @@ def test_each_process_continues_from_its_own_last_line(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         session.prompt("begin")
         root = session.answer("begun").messages[-1]
-    jobs = [started(session.path, name, 12) for name in "abc"]
-    for step in (ready, begun):
+    jobs = [start_writer(session.path, name, 12) for name in "abc"]
+    for step in (wait_until_ready, let_write):
         for job in jobs:
             step(job)
-    assert [ended(job) for job in jobs] == [0, 0, 0]
+    assert [wait_for_exit(job) for job in jobs] == [0, 0, 0]
     entries = [json.loads(line) for line in session.path.read_bytes().splitlines()]
     by_uuid = {entry["uuid"]: entry for entry in entries if "uuid" in entry}
     asked = [entry for entry in by_uuid.values() if entry["type"] == "user"][1:]
@@ -91,13 +91,13 @@ def test_each_process_continues_from_its_own_last_line(tmp_path: Path) -> None:
 def killed_at_random(path: Path, runs: int, chance: Random) -> None:
     for run in range(runs):
         size = path.stat().st_size
-        job = started(path, f"r{run}", 10_000)
-        begun(job)
+        job = start_writer(path, f"r{run}", 10_000)
+        let_write(job)
         while f'"r{run} 0 '.encode() not in path.read_bytes()[size:]:
             time.sleep(0.002)
         time.sleep(chance.random() * 0.03)
         os.kill(job.pid, signal.SIGKILL)
-        ended(job)
+        wait_for_exit(job)
 
 
 @pytest.mark.parametrize("runs", [3, pytest.param(50, marks=pytest.mark.long)])
@@ -114,7 +114,9 @@ def test_kill_loses_at_most_the_current_line(tmp_path: Path, runs: int) -> None:
         last.answer("ended")
     assert session.path.read_bytes().endswith(b"}\n")
     sent = build_context(list(read(session.path)), size=session.path.stat().st_size)
-    said = [block.get("text", "") for _, blocks in sent.messages for block in blocks]
-    assert said[0] == "begin" and said[-1] == "ended"
+    results = [block.get("text", "") for _, blocks in sent.messages for block in blocks]
+    assert results[0] == "begin" and results[-1] == "ended"
     for run in range(runs):
-        assert any(text.startswith(f"r{run} 0 ") for text in said), "a run that was killed is there"
+        assert any(text.startswith(f"r{run} 0 ") for text in results), (
+            "a run that was killed is there"
+        )

@@ -79,7 +79,7 @@ turns = st.builds(Asked, words, st.lists(steps, max_size=3), words, st.integers(
 scripts = st.lists(turns, min_size=1, max_size=4)
 
 
-def performed(session: plait.SessionWriter, script: Sequence[Asked]) -> None:
+def write_script(session: plait.SessionWriter, script: Sequence[Asked]) -> None:
     """Write a script as it is told."""
     for turn in script:
         session.prompt(turn.prompt)
@@ -108,9 +108,9 @@ def as_read(turn: plait.Turn) -> tuple[Any, ...]:
         (call.name, call.input, call.result.text if call.result else None, call.outcome)
         for call in turn.calls
     ]
-    said = [item.text for item in turn.items if isinstance(item, AssistantText)]
+    results = [item.text for item in turn.items if isinstance(item, AssistantText)]
     thought = [item.text for item in turn.items if isinstance(item, AssistantThinking)]
-    return turn.prompt, thought, said, found
+    return turn.prompt, thought, results, found
 
 
 def as_told(turn: Asked) -> tuple[Any, ...]:
@@ -120,8 +120,8 @@ def as_told(turn: Asked) -> tuple[Any, ...]:
         for step in turn.steps
         for call in step.calls
     ]
-    said = [step.words for step in turn.steps if step.words]
-    return turn.prompt, [s.thought for s in turn.steps if s.thought], [*said, turn.end], found
+    results = [step.words for step in turn.steps if step.words]
+    return turn.prompt, [s.thought for s in turn.steps if s.thought], [*results, turn.end], found
 
 
 @given(scripts, st.sampled_from(VERSIONS))
@@ -134,7 +134,7 @@ def test_a_written_session_is_read_back(script: list[Asked], version: Version) -
             random=Random(1),
             clock=seconds().__next__,
         ) as session:
-            performed(session, script)
+            write_script(session, script)
         archive = plait.Archive([folder])
         found = archive.session(session.session)
         active = found.conversations.active
@@ -142,7 +142,7 @@ def test_a_written_session_is_read_back(script: list[Asked], version: Version) -
             as_told(turn) for turn in script
         ]
         assert len(found.conversations.branches) == 0
-        spent = [one for turn in script for one in (*(s.tokens for s in turn.steps), turn.tokens)]
+        spent = [item for turn in script for item in (*(s.tokens for s in turn.steps), turn.tokens)]
         assert active.tokens == sum(spent) + len(spent)
         account = LogCounts()
         account.add_file(session.path)
@@ -153,34 +153,34 @@ def test_a_written_session_is_read_back(script: list[Asked], version: Version) -
 
 
 def _sent(messages: Sequence[tuple[str, Any]]) -> list[Any]:
-    told: list[Any] = []
+    results: list[Any] = []
     for _, blocks in messages:
         for block in blocks:
             match block["type"]:
                 case "text":
-                    told.append(block["text"].removesuffix("\n"))
+                    results.append(block["text"].removesuffix("\n"))
                 case "tool_use":
-                    told.append((block["name"], block["input"]))
+                    results.append((block["name"], block["input"]))
                 case "tool_result":
-                    told.append((block["content"], block.get("is_error", False)))
+                    results.append((block["content"], block.get("is_error", False)))
                 case "thinking":
-                    told.append({"thought": block["thinking"]})
-    return told
+                    results.append({"thought": block["thinking"]})
+    return results
 
 
 def _expected(script: Sequence[Asked]) -> list[Any]:
-    told: list[Any] = []
+    results: list[Any] = []
     for turn in script:
-        told.append(turn.prompt)
+        results.append(turn.prompt)
         for step in turn.steps:
-            told += [{"thought": step.thought}] if step.thought else []
-            told += [step.words] if step.words else []
-            told += [(call.name, call.given) for call in step.calls]
+            results += [{"thought": step.thought}] if step.thought else []
+            results += [step.words] if step.words else []
+            results += [(call.name, call.given) for call in step.calls]
             answered = list(step.calls)
             Random(step.order).shuffle(answered)
-            told += [(call.result, call.is_error) for call in answered]
-        told.append(turn.end)
-    return told
+            results += [(call.result, call.is_error) for call in answered]
+        results.append(turn.end)
+    return results
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -207,9 +207,9 @@ def test_a_compaction_is_not_taken_for_a_rewind(tmp_path: Path, version: Version
     with writer(tmp_path, version) as session:
         compacted(session)
     archive = plait.Archive([tmp_path])
-    told = archive.session(session.session).conversations
-    assert len(told.branches) == 0
-    assert [turn.prompt for turn in told.active.turns if turn.number] == [
+    result = archive.session(session.session).conversations
+    assert len(result.branches) == 0
+    assert [turn.prompt for turn in result.active.turns if turn.number] == [
         "First",
         "Second",
         "Third",
@@ -223,9 +223,9 @@ def test_a_compaction_is_not_taken_for_a_rewind(tmp_path: Path, version: Version
 def test_agents_are_found_by_their_calls(tmp_path: Path, version: Version) -> None:
     with writer(tmp_path, version) as session:
         sent_out(session)
-    told = plait.Archive([tmp_path]).session(session.session).conversations
-    assert sorted(agent.turns[-1].prompt or "" for agent in told.agents) == ["Do it", "Do that"]
-    (call,) = told.active.turns[-1].calls
+    result = plait.Archive([tmp_path]).session(session.session).conversations
+    assert sorted(agent.turns[-1].prompt or "" for agent in result.agents) == ["Do it", "Do that"]
+    (call,) = result.active.turns[-1].calls
     assert len(call.agents) == 1 and call.outcome == "ok"
 
 
@@ -244,12 +244,12 @@ def test_the_six_lines_of_the_description_are_reproduced(tmp_path: Path) -> None
         with session.response(usage={"input_tokens": 500, "output_tokens": 50}) as response:
             call = response.call("Read", {"file_path": "/home/user/project/README.md"})
         session.result(call, TEXT, {"type": "text", "file": FILE})
-        told = {"input_tokens": 600, "output_tokens": 20}
-        session.answer("This project is a CLI tool for managing widgets.", usage=told)
+        found = {"input_tokens": 600, "output_tokens": 20}
+        session.answer("This project is a CLI tool for managing widgets.", usage=found)
         session.turn_ended(5500)
     written = [json.loads(line) for line in session.path.read_bytes().splitlines()]
     described = [json.loads(line) for line in EXAMPLE.splitlines()]
-    assert [plainly(entry) for entry in written] == [plainly(entry) for entry in described]
+    assert [mask_ids(entry) for entry in written] == [mask_ids(entry) for entry in described]
 
 
 TEXT = "# My Project\n\nA CLI tool for managing widgets."
@@ -263,7 +263,7 @@ FILE = {
 NAMES = {"messageId", "parentUuid", "sessionId", "uuid", "requestId", "id", "tool_use_id"}
 
 
-def plainly(entry: dict[str, Any]) -> dict[str, Any]:
+def mask_ids(entry: dict[str, Any]) -> dict[str, Any]:
     """Return a line with its ids and times left open, which of them there are told."""
     entry.pop("sourceToolAssistantUUID", None)  # that is an id alone
     waiting: list[Any] = [entry]

@@ -103,9 +103,9 @@ def test_line_types_have_the_clients_fields(shared: Path, tmp_path: Path) -> Non
     ours: dict[str, list[set[str]]] = defaultdict(list)
     for entry in of_the_client(shared, "2.1.325"):
         theirs[fine_kind(entry)].append(set(entry))
-    for seed, told in enumerate(STORIES.values()):
+    for seed, item in enumerate(STORIES.values()):
         with writer(tmp_path, seed=seed) as session:
-            told(session)
+            item(session)
     for entry in entries(sorted(tmp_path.rglob("*.jsonl"))):
         ours[fine_kind(entry)].append(set(entry))
     compared = sorted(theirs.keys() & ours.keys())
@@ -136,9 +136,9 @@ def test_messages_and_blocks_have_the_clients_order(shared: Path, tmp_path: Path
                 found |= {("block", *block) for block in blocks}
         return found
 
-    for seed, told in enumerate(STORIES.values()):
+    for seed, item in enumerate(STORIES.values()):
         with writer(tmp_path, seed=seed) as session:
-            told(session)
+            item(session)
     written = forms(entries(sorted(tmp_path.rglob("*.jsonl"))))
     assert written - forms(of_the_client(shared, "2.1.325")) <= {
         ("block", "type", "source"),

@@ -138,18 +138,18 @@ BLOCKS = {
 ONLY_OLDER, ONLY_NEWER = {"progress"}, {"last-prompt"}
 
 
-def written(folder: Path, version: Version) -> list[dict[str, Any]]:
+def write_stories(folder: Path, version: Version) -> list[dict[str, Any]]:
     """Return every line of every story, those of agents included."""
-    for seed, told in enumerate(STORIES.values()):
+    for seed, item in enumerate(STORIES.values()):
         with writer(folder, version, seed) as session:
-            told(session)
+            item(session)
     logs = sorted(folder.rglob("*.jsonl"))
     return [json.loads(line) for log in logs for line in log.read_bytes().splitlines()]
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
 def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return request.param, written(tmp_path_factory.mktemp("told"), request.param)
+    return request.param, write_stories(tmp_path_factory.mktemp("told"), request.param)
 
 
 @pytest.mark.parametrize("kind", REQUIRED)

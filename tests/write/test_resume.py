@@ -34,7 +34,10 @@ def test_next_prompt_follows_the_clients_leaf(case: Path, tmp_path: Path) -> Non
     after = build_context(list(read(path)), size=path.stat().st_size)
     if before.resumes:
         assert after.leaf == uuid
-        is_same = told(after.messages)[:-1] == [*told(before.messages), "What next?"]
+        is_same = describe_blocks(after.messages)[:-1] == [
+            *describe_blocks(before.messages),
+            "What next?",
+        ]
         assert is_same == (case.parent.name not in REPAIRED)
 
 
@@ -52,7 +55,7 @@ REPAIRED = {
 sends or orders them in one way while they are the end, and in another once something follows."""
 
 
-def told(messages: list[tuple[str, list[dict[str, Any]]]]) -> list[Any]:
+def describe_blocks(messages: list[tuple[str, list[dict[str, Any]]]]) -> list[Any]:
     """Return what is sent, block by block; where text meets text a line break is added."""
     blocks = [block for _, found in messages for block in found]
     return [
@@ -195,8 +198,8 @@ def test_preserved_messages_are_found_again(tmp_path: Path) -> None:
     later = plait.SessionWriter.resume(session.path)
     later.prompt("x")
     sent = build_context(list(read(session.path)), size=session.path.stat().st_size)
-    said = [block["text"] for _, blocks in sent.messages for block in blocks]
-    assert "Two." in said and "One." not in said
+    results = [block["text"] for _, blocks in sent.messages for block in blocks]
+    assert "Two." in results and "One." not in results
 
 
 def test_missing_settings_have_defaults_or_are_required(tmp_path: Path) -> None:
@@ -223,11 +226,11 @@ def test_model_mode_and_branch_are_the_last_used(tmp_path: Path) -> None:
     later = plait.SessionWriter.resume(session.path)
     assert later.setting.model == "claude-haiku"
     assert later.setting.permission_mode == "plan"
-    told = plait.SessionWriter.resume(
+    result = plait.SessionWriter.resume(
         session.path, model="m", permission_mode="default", cwd=tmp_path, version="2.1.29"
     )
-    assert told.setting.model == "m" and told.setting.permission_mode == "default"
-    assert told.setting.cwd == str(tmp_path.resolve()) and told.setting.is_older
+    assert result.setting.model == "m" and result.setting.permission_mode == "default"
+    assert result.setting.cwd == str(tmp_path.resolve()) and result.setting.is_older
 
 
 @pytest.mark.parametrize(("letters", "is_forgotten"), [(10, False), (5_300_000, True)])
@@ -278,8 +281,8 @@ def test_a_pointer_next_to_interrupted_calls_is_cleared(tmp_path: Path) -> None:
 def index_of_next(path: Path, **options: Any) -> int:
     """Which turn the next prompt says that it begins."""
     plait.SessionWriter.resume(path, **options).prompt("Next")
-    told = json.loads(path.read_bytes().splitlines()[-1])
-    return int(told["turnPosition"]["turnIndex"])
+    data = json.loads(path.read_bytes().splitlines()[-1])
+    return int(data["turnPosition"]["turnIndex"])
 
 
 def test_only_user_prompts_count_as_turns(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tests.write.stories import USAGE, compacted, interrupted, rewound, sent_out
 Entry = dict[str, Any]
 
 
-def lines_of(path: Path) -> list[Entry]:
+def read_lines(path: Path) -> list[Entry]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
@@ -28,7 +28,7 @@ def chain(path: Path) -> list[str]:
     """
     letters: dict[str | None, str] = {None: "-"}
     drawn = []
-    for entry in lines_of(path):
+    for entry in read_lines(path):
         if "uuid" not in entry:
             drawn.append(entry["type"])
             continue
@@ -95,7 +95,7 @@ def test_blocks_share_response_and_stop_reason(
 ) -> None:
     with writer(tmp_path, version) as session:
         tools(session)
-    answers = [entry for entry in lines_of(session.path) if entry["type"] == "assistant"]
+    answers = [entry for entry in read_lines(session.path) if entry["type"] == "assistant"]
     assert [entry["message"]["stop_reason"] for entry in answers] == ends
     assert len({entry["message"]["id"] for entry in answers[:5]}) == 1
     assert len({entry["requestId"] for entry in answers[:5]}) == 1
@@ -109,7 +109,7 @@ def test_blocks_share_response_and_stop_reason(
 def test_every_message_has_its_own_uuid(tmp_path: Path) -> None:
     session = plait.SessionWriter.new(tmp_path, cwd="/tmp/app")
     tools(session)
-    uuids = [entry["uuid"] for entry in lines_of(session.path) if "uuid" in entry]
+    uuids = [entry["uuid"] for entry in read_lines(session.path) if "uuid" in entry]
     assert len(uuids) == 11 and len(set(uuids)) == 11
     version_4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
     assert all(re.fullmatch(version_4, uuid) for uuid in uuids)
@@ -118,10 +118,10 @@ def test_every_message_has_its_own_uuid(tmp_path: Path) -> None:
 # checklist: P73
 @pytest.mark.parametrize("version", VERSIONS)
 def test_message_is_one_compact_line(tmp_path: Path, version: Version) -> None:
-    said = 'two\nlines, \u2028, \x0c, \x00, Zürich, \U0001f600, \ud800 and "quotes"'
+    result = 'two\nlines, \u2028, \x0c, \x00, Zürich, \U0001f600, \ud800 and "quotes"'
     with writer(tmp_path, version) as session:
-        session.prompt(said)
-        session.answer(said)
+        session.prompt(result)
+        session.answer(result)
     data = session.path.read_bytes()
     assert data.endswith(b"}\n")
     found = data.decode().split("\n")[:-1]
@@ -129,12 +129,12 @@ def test_message_is_one_compact_line(tmp_path: Path, version: Version) -> None:
         entry = json.loads(line)
         plain = json.dumps(entry, separators=(",", ":"), ensure_ascii=False)
         assert line == plain.replace("\ud800", "\\ud800")
-    assert json.loads(found[1])["message"]["content"] == said
+    assert json.loads(found[1])["message"]["content"] == result
 
 
 def test_block_is_written_when_the_next_begins_or_the_response_ends(tmp_path: Path) -> None:
     def count(session: plait.SessionWriter) -> int:
-        return sum(entry["type"] == "assistant" for entry in lines_of(session.path))
+        return sum(entry["type"] == "assistant" for entry in read_lines(session.path))
 
     expected: dict[Version, list[int]] = {"2.1.29": [0, 1, 2], "2.1.325": [0, 0, 2]}
     for version, counts in expected.items():
@@ -158,7 +158,7 @@ def test_the_final_usage_of_the_api_counts(tmp_path: Path) -> None:
     response.text("a")
     response.text("b")
     response.end("stop_sequence", usage={"input_tokens": 3, "output_tokens": 9}, stop_sequence="!")
-    first, last = (entry["message"] for entry in lines_of(session.path)[2:])
+    first, last = (entry["message"] for entry in read_lines(session.path)[2:])
     assert (first["usage"]["output_tokens"], last["usage"]["output_tokens"]) == (1, 9)
     assert (last["stop_reason"], last["stop_sequence"]) == ("stop_sequence", "!")
 
@@ -169,7 +169,7 @@ def test_an_interrupted_response_has_no_stop_reason(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), session.response() as response:
         response.text("half")
         raise ZeroDivisionError
-    assert lines_of(session.path)[-1]["message"]["stop_reason"] is None
+    assert read_lines(session.path)[-1]["message"]["stop_reason"] is None
     session.answer("whole")
 
 
@@ -182,7 +182,7 @@ def test_results_have_a_version_for_the_model_and_one_for_the_client(tmp_path: P
     session.result(calls[1], "fine", {"stdout": "fine"}, is_error=False)
     session.result(calls[2], "Exit code 1", is_error=True)
     session.result(calls[3], [{"type": "text", "text": "no"}], is_error=True, sandboxed=True)
-    results = [entry for entry in lines_of(session.path) if "sourceToolAssistantUUID" in entry]
+    results = [entry for entry in read_lines(session.path) if "sourceToolAssistantUUID" in entry]
     assert [entry.get("toolUseResult") for entry in results] == [
         {"stdout": "fine"},
         {"stdout": "fine"},
@@ -216,9 +216,11 @@ def test_an_interruption_ends_the_response_and_rejects_open_calls(tmp_path: Path
         "K<J text",
         "last-prompt",
     ]
-    entries = lines_of(session.path)
-    said = [entry["message"]["content"][0] for entry in entries if "interruptedMessageId" in entry]
-    assert [block["text"] for block in said] == [
+    entries = read_lines(session.path)
+    results = [
+        entry["message"]["content"][0] for entry in entries if "interruptedMessageId" in entry
+    ]
+    assert [block["text"] for block in results] == [
         "[Request interrupted by user]",
         "[Request interrupted by user for tool use]",
     ]
@@ -241,7 +243,7 @@ def test_a_compaction_has_no_parent_and_preserves_messages(tmp_path: Path) -> No
         "H<G text",
         "last-prompt",
     ]
-    entries = [entry for entry in lines_of(session.path) if "uuid" in entry]
+    entries = [entry for entry in read_lines(session.path) if "uuid" in entry]
     kept, boundary, summary = entries[3:6]
     assert boundary["logicalParentUuid"] == kept["uuid"]
     assert boundary["compactMetadata"] == {
@@ -275,7 +277,7 @@ def test_a_compaction_of_the_older_version_writes_a_summary_line(tmp_path: Path)
         "G<F user",
         "H<G text",
     ]
-    entries = [entry for entry in lines_of(session.path) if "snapshot" not in entry]
+    entries = [entry for entry in read_lines(session.path) if "snapshot" not in entry]
     assert entries[4]["leafUuid"] == entries[3]["uuid"] == entries[5]["logicalParentUuid"]
     assert "turnPosition" not in entries[6]
     with pytest.raises(UserError, match=r"'2\.1\.29' cannot preserve messages"):
@@ -286,7 +288,7 @@ def test_a_complete_summary_gets_no_introduction(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     session.compact(f"{CONTINUED}All is well.")
-    assert lines_of(session.path)[-1]["message"]["content"] == f"{CONTINUED}All is well."
+    assert read_lines(session.path)[-1]["message"]["content"] == f"{CONTINUED}All is well."
 
 
 def test_rewound_messages_stay_as_a_branch(tmp_path: Path) -> None:
@@ -303,10 +305,10 @@ def test_rewound_messages_stay_as_a_branch(tmp_path: Path) -> None:
         "F<E text",
         "last-prompt",
     ]
-    told = [entry for entry in lines_of(session.path) if entry["type"] == "last-prompt"]
-    assert told[0]["leafUuid"] == NO_MESSAGE and told[0]["explicit"] is True
-    assert told[1]["leafUuid"] == session.tip and told[1]["lastPrompt"] == "Right"
-    positions = [entry.get("turnPosition") for entry in lines_of(session.path)]
+    results = [entry for entry in read_lines(session.path) if entry["type"] == "last-prompt"]
+    assert results[0]["leafUuid"] == NO_MESSAGE and results[0]["explicit"] is True
+    assert results[1]["leafUuid"] == session.tip and results[1]["lastPrompt"] == "Right"
+    positions = [entry.get("turnPosition") for entry in read_lines(session.path)]
     assert [found["turnIndex"] for found in positions if found] == [1, 2, 2]
 
 
@@ -318,7 +320,7 @@ def test_rewind_to_the_beginning_has_no_parent(tmp_path: Path) -> None:
     session.rewind(None)
     assert session.waiting_calls == ()
     session.prompt("y")
-    assert lines_of(session.path)[-2]["parentUuid"] is None
+    assert read_lines(session.path)[-2]["parentUuid"] is None
 
 
 def test_agents_have_their_own_logs(tmp_path: Path) -> None:
@@ -336,12 +338,12 @@ def test_agents_have_their_own_logs(tmp_path: Path) -> None:
     assert by_depth[0]["agentType"] == "Explore"
     assert outer.stem == f"agent-{by_depth[1]['parentAgentId']}"
     assert re.fullmatch(r"agent-a[0-9a-f]{16}", outer.stem)
-    for entry in lines_of(outer):
+    for entry in read_lines(outer):
         assert entry["isSidechain"] is True
         assert entry["sessionId"] == session.session
         assert entry["agentId"] == by_depth[1]["parentAgentId"]
-    assert lines_of(outer)[0]["parentUuid"] is None
-    assert lines_of(outer)[0]["promptId"] == lines_of(session.path)[1]["promptId"]
+    assert read_lines(outer)[0]["parentUuid"] is None
+    assert read_lines(outer)[0]["promptId"] == read_lines(session.path)[1]["promptId"]
 
 
 def test_older_agents_are_beside_their_session(tmp_path: Path) -> None:
@@ -356,11 +358,11 @@ def test_older_agents_are_beside_their_session(tmp_path: Path) -> None:
 def test_the_last_prompt_is_shortened_in_the_pointer(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         session.prompt("word  \n" * 60)
-    told = lines_of(session.path)[-1]
-    assert told["lastPrompt"] == ("word " * 60)[:200] + "…"
+    lines = read_lines(session.path)[-1]
+    assert lines["lastPrompt"] == ("word " * 60)[:200] + "…"
     with plait.SessionWriter.resume(session.path):
         pass
-    assert lines_of(session.path)[-2]["type"] == "user"
+    assert read_lines(session.path)[-2]["type"] == "user"
 
 
 def test_invalid_calls_are_refused_and_write_nothing(tmp_path: Path) -> None:
@@ -415,8 +417,8 @@ def test_only_the_older_version_writes_progress(tmp_path: Path) -> None:
     tip = older.tip
     assert older.progress({"type": "query_update", "query": "x"}, call="t", label="p-0")
     assert older.tip == tip
-    told = lines_of(older.path)[-1]
-    assert (told["toolUseID"], told["parentToolUseID"]) == ("p-0", "t")
+    lines = read_lines(older.path)[-1]
+    assert (lines["toolUseID"], lines["parentToolUseID"]) == ("p-0", "t")
 
 
 def test_an_existing_session_is_not_created_again(tmp_path: Path) -> None:
@@ -445,7 +447,7 @@ def test_a_failed_line_is_not_continued_from(tmp_path: Path) -> None:
         session.answer("y")
     assert session.tip == tip
     session.path = held
-    assert lines_of(held)[-1]["uuid"] == tip
+    assert read_lines(held)[-1]["uuid"] == tip
 
 
 def test_a_preserved_segment_names_its_first_and_last_message(
@@ -454,13 +456,13 @@ def test_a_preserved_segment_names_its_first_and_last_message(
     session = writer(tmp_path)
     kept = [session.prompt("x"), *session.answer("y", "z").messages]
     anchor = session.compact("So far.", preserved=kept)
-    told = lines_of(session.path)[-2]["compactMetadata"]
-    assert told["preservedSegment"] == {
+    lines = read_lines(session.path)[-2]["compactMetadata"]
+    assert lines["preservedSegment"] == {
         "headUuid": kept[0],
         "anchorUuid": anchor,
         "tailUuid": kept[2],
     }
-    assert told["preservedMessages"]["uuids"] == kept
+    assert lines["preservedMessages"]["uuids"] == kept
 
 
 @pytest.mark.parametrize(
@@ -476,13 +478,13 @@ def test_messages_of_a_turn_name_their_terminal_session(
     sent_out(session)
     session.interrupt()
     session.api_error("API Error")
-    told = [(entry["type"], "session_id" in entry) for entry in lines_of(session.path)[1:]]
-    assert told[0] == ("user", False), "a prompt never does"
-    assert [found for _, found in told[1:]] == [is_told] * (len(told) - 1)
+    results = [(entry["type"], "session_id" in entry) for entry in read_lines(session.path)[1:]]
+    assert results[0] == ("user", False), "a prompt never does"
+    assert [found for _, found in results[1:]] == [is_told] * (len(results) - 1)
     agents = list(tmp_path.rglob("agent-*.jsonl"))
     assert len(agents) == 2
     assert not any(b"session_id" in path.read_bytes() for path in agents)
-    asked = lines_of(session.path)[1]
+    asked = read_lines(session.path)[1]
     if version == "2.1.325":
         assert asked["promptSource"] == ("typed" if is_told else "sdk")
         assert asked["turnOrigin"] == ("human" if is_told else "sdk")
@@ -490,10 +492,10 @@ def test_messages_of_a_turn_name_their_terminal_session(
         assert ("origin" in asked) == is_told
 
 
-def told_of_command(path: Path) -> list[tuple[str, str]]:
+def command_lines(path: Path) -> list[tuple[str, str]]:
     """The lines of a command: their kinds, and what they say first."""
     found = []
-    for entry in lines_of(path):
+    for entry in read_lines(path):
         if "uuid" in entry:
             content = entry.get("content") or entry["message"]["content"]
             found.append((entry["type"], content.splitlines()[0]))
@@ -511,8 +513,8 @@ def test_a_command_in_the_terminal_is_two_notes(tmp_path: Path, version: Version
     session.prompt("x")
     last = session.command(*RENAMED)
     assert session.tip == last
-    assert told_of_command(session.path)[1:] == [("system", CALLED), ("system", PRINTED)]
-    called, printed = lines_of(session.path)[-2:]
+    assert command_lines(session.path)[1:] == [("system", CALLED), ("system", PRINTED)]
+    called, printed = read_lines(session.path)[-2:]
     assert called["content"] == (
         f"{CALLED}\n            <command-message>rename</command-message>\n"
         "            <command-args>New</command-args>"
@@ -530,12 +532,12 @@ def test_a_command_in_print_mode_takes_the_place_of_a_prompt(tmp_path: Path) -> 
     asked = session.prompt_id
     session.command(*RENAMED, is_failed=True)
     shown = PRINTED.replace("stdout", "stderr")
-    assert told_of_command(session.path)[1:] == [
+    assert command_lines(session.path)[1:] == [
         ("user", CAVEAT),
         ("user", CALLED),
         ("system", shown),
     ]
-    caveat, called, printed = lines_of(session.path)[-3:]
+    caveat, called, printed = read_lines(session.path)[-3:]
     assert caveat["isMeta"] and "isMeta" not in called
     assert caveat["promptId"] == called["promptId"] == session.prompt_id != asked
     assert "session_id" not in called
@@ -547,19 +549,21 @@ def test_command_output_may_be_for_the_model(tmp_path: Path) -> None:
     session.prompt("x")
     session.command("compact", "", "Done", is_asked=True, is_heard=True)
     shown = "<local-command-stdout>Done</local-command-stdout>"
-    assert told_of_command(session.path)[3] == ("user", shown)
-    called, heard = lines_of(session.path)[-2:]
+    assert command_lines(session.path)[3] == ("user", shown)
+    called, heard = read_lines(session.path)[-2:]
     assert called["session_id"] == heard["session_id"] == session.session
-    snapshot = lines_of(session.path)[-4]
+    snapshot = read_lines(session.path)[-4]
     assert snapshot["messageId"] == called["uuid"]
 
 
 def test_first_command_belongs_to_no_turn(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.command("clear", is_asked=True)
-    caveat, called = (entry for entry in lines_of(session.path) if entry["type"] == "user")
+    caveat, called = (entry for entry in read_lines(session.path) if entry["type"] == "user")
     assert not {"promptId", "session_id"} & (caveat.keys() | called.keys())
-    assert lines_of(session.path)[-1]["content"] == "<local-command-stdout></local-command-stdout>"
+    assert (
+        read_lines(session.path)[-1]["content"] == "<local-command-stdout></local-command-stdout>"
+    )
 
 
 @pytest.mark.parametrize(
@@ -583,7 +587,7 @@ def test_boundary_counts_as_a_note_like_in_the_client(
     session.setting.entrypoint = entrypoint
     session.prompt("x")
     session.compact("They spoke.", trigger=trigger)
-    boundary, summary = lines_of(session.path)[-2:]
+    boundary, summary = read_lines(session.path)[-2:]
     assert ("isMeta" in boundary) == is_noted
     names = list(boundary)
     if version == "2.1.325":
@@ -600,4 +604,4 @@ def test_message_counts_continue_after_a_compaction(tmp_path: Path) -> None:
     session.compact("They spoke.")
     session.answer("z")
     session.turn_ended(1)
-    assert lines_of(session.path)[-1]["messageCount"] == 5
+    assert read_lines(session.path)[-1]["messageCount"] == 5

@@ -26,15 +26,15 @@ ENVIRONMENT = {
 }
 
 
-def client_of(folder: Path, script: Mapping[str, Any]) -> Path:
+def make_client(folder: Path, script: Mapping[str, Any]) -> Path:
     """Return an executable that answers by a script, and logs in `folder/config`."""
     file, root = folder / "client.json", folder / "config"
     file.write_text(json.dumps(script))
     root.mkdir(exist_ok=True)
-    return executable(folder, CLIENT.format(python=sys.executable, script=file, root=root))
+    return write_program(folder, CLIENT.format(python=sys.executable, script=file, root=root))
 
 
-def executable(folder: Path, text: str) -> Path:
+def write_program(folder: Path, text: str) -> Path:
     """Return a program of that text."""
     place = folder / "claude"
     place.write_text(text)
@@ -55,25 +55,27 @@ class Person:
         return self.answer
 
 
-def opened(folder: Path, client: Path, person: Person | None = None, **start: Any) -> ClaudeEngine:
+def open_session(
+    folder: Path, client: Path, person: Person | None = None, **start: Any
+) -> ClaudeEngine:
     """Return a session that a client holds, in `folder/work`."""
     work = folder / "work"
     work.mkdir(exist_ok=True)
     environment = {**ENVIRONMENT, "HOME": str(folder)}
-    told = ClaudeOptions(client, folder / "config", work, environment=environment, **start)
-    return ClaudeEngine(told, approver=person)
+    result = ClaudeOptions(client, folder / "config", work, environment=environment, **start)
+    return ClaudeEngine(result, approver=person)
 
 
-async def said(engine: ClaudeEngine, prompt: str) -> list[Event]:
+async def send_prompt(engine: ClaudeEngine, prompt: str) -> list[Event]:
     """Return what happens with a prompt."""
     return [event async for event in engine.send(prompt)]
 
 
-def names(events: list[Event]) -> list[str]:
+def event_kinds(events: list[Event]) -> list[str]:
     """Return the kinds of events, those of words once."""
     found = [type(event).__name__ for event in events]
     return [
-        one
-        for place, one in enumerate(found)
-        if one != "TextDelta" or found[place - 1] != "TextDelta"
+        result
+        for place, result in enumerate(found)
+        if result != "TextDelta" or found[place - 1] != "TextDelta"
     ]

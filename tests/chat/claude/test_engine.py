@@ -19,7 +19,14 @@ from plait.chat.events import (
     TurnEnded,
 )
 from plait.errors import UserError
-from tests.chat.claude.stage import Person, client_of, executable, names, opened, said
+from tests.chat.claude.stage import (
+    Person,
+    event_kinds,
+    make_client,
+    open_session,
+    send_prompt,
+    write_program,
+)
 from tests.chat.console.test_signals import is_running
 
 WRITE = {"name": "Write", "input": {"file_path": "a.txt", "content": "one\n"}}
@@ -37,11 +44,11 @@ TURN = ["PromptLogged", "TextDelta", "ResponseLogged", "TurnEnded"]
 
 def test_a_turn_yields_events_as_it_happens(tmp_path: Path) -> None:
     async def run() -> None:
-        async with opened(tmp_path, client_of(tmp_path, SCRIPT)) as engine:
+        async with open_session(tmp_path, make_client(tmp_path, SCRIPT)) as engine:
             fits: Engine = engine
             assert engine.context_fill is None and engine.rewind_points() == []
-            events = await said(engine, "hello")
-            assert names(events) == TURN
+            events = await send_prompt(engine, "hello")
+            assert event_kinds(events) == TURN
             assert events[0] == PromptLogged(engine.rewind_points()[0].uuid, "hello")
             ended = events[-1]
             assert isinstance(ended, TurnEnded)
@@ -67,8 +74,8 @@ def test_permission_questions_are_asked_here(
     person = Person(answer)
 
     async def run() -> None:
-        async with opened(tmp_path, client_of(tmp_path, SCRIPT), person) as engine:
-            events = await said(engine, "write it")
+        async with open_session(tmp_path, make_client(tmp_path, SCRIPT), person) as engine:
+            events = await send_prompt(engine, "write it")
             (asked,) = person.asked
             assert (asked.tool, asked.effect, asked.after) == ("Write", "write", "one\n")
             assert (tmp_path / "work" / "a.txt").exists() == is_made
@@ -84,7 +91,7 @@ def test_permission_questions_are_asked_here(
             assert answer.feedback in str(result.outcome.content)
             if answer.is_for_session:
                 assert engine.mode == "default"
-                await said(engine, "write it")
+                await send_prompt(engine, "write it")
                 assert len(person.asked) == 1
 
     asyncio.run(run())
@@ -95,8 +102,8 @@ def test_changed_arguments_are_used(tmp_path: Path) -> None:
 
     async def run() -> None:
         person = Person(Approval(is_allowed=True, arguments=changed))
-        async with opened(tmp_path, client_of(tmp_path, SCRIPT), person) as engine:
-            await said(engine, "write it")
+        async with open_session(tmp_path, make_client(tmp_path, SCRIPT), person) as engine:
+            await send_prompt(engine, "write it")
 
     asyncio.run(run())
     assert (tmp_path / "work" / "a.txt").read_text() == "other\n"
@@ -104,9 +111,11 @@ def test_changed_arguments_are_used(tmp_path: Path) -> None:
 
 def test_without_a_user_calls_are_denied(tmp_path: Path) -> None:
     async def run() -> None:
-        async with opened(tmp_path, client_of(tmp_path, SCRIPT)) as engine:
+        async with open_session(tmp_path, make_client(tmp_path, SCRIPT)) as engine:
             (result,) = (
-                one for one in await said(engine, "write it") if isinstance(one, ToolFinished)
+                text
+                for text in await send_prompt(engine, "write it")
+                if isinstance(text, ToolFinished)
             )
             assert result.is_denied
 
@@ -116,7 +125,7 @@ def test_without_a_user_calls_are_denied(tmp_path: Path) -> None:
 
 def test_interrupted_turn_and_the_session_continues(tmp_path: Path) -> None:
     async def run() -> None:
-        async with opened(tmp_path, client_of(tmp_path, SCRIPT)) as engine:
+        async with open_session(tmp_path, make_client(tmp_path, SCRIPT)) as engine:
             assert not engine.interrupt()
             async for event in engine.send("take your time"):
                 if isinstance(event, PromptLogged):
@@ -124,19 +133,19 @@ def test_interrupted_turn_and_the_session_continues(tmp_path: Path) -> None:
                         await anext(engine.send("too early"))
                     assert engine.interrupt()
             assert isinstance(event, TurnEnded) and event.ending == "interrupted"
-            assert names(await said(engine, "and now?")) == TURN
+            assert event_kinds(await send_prompt(engine, "and now?")) == TURN
 
     asyncio.run(run())
 
 
 def test_unfollowed_turn_is_stopped(tmp_path: Path) -> None:
     async def run() -> None:
-        async with opened(tmp_path, client_of(tmp_path, SCRIPT)) as engine:
+        async with open_session(tmp_path, make_client(tmp_path, SCRIPT)) as engine:
             events = engine.send("take your time")
             await anext(events)
             await events.aclose()
             assert not engine.is_busy
-            assert names(await said(engine, "and now?")) == TURN
+            assert event_kinds(await send_prompt(engine, "and now?")) == TURN
 
     asyncio.run(run())
 
@@ -157,12 +166,12 @@ def test_queued_prompt_is_sent_or_withdrawn(tmp_path: Path) -> None:
                         assert engine.take_back() == ["and this"]
         return prompts
 
-    client = client_of(tmp_path, SCRIPT)
+    client = make_client(tmp_path, SCRIPT)
 
     async def both() -> None:
-        kept = opened(tmp_path, client, Person())
+        kept = open_session(tmp_path, client, Person())
         assert await run(kept, is_kept=True) == ["write it", "and this"]
-        taken = opened(tmp_path, client, Person())
+        taken = open_session(tmp_path, client, Person())
         assert await run(taken, is_kept=False) == ["write it"]
 
     asyncio.run(both())
@@ -170,22 +179,22 @@ def test_queued_prompt_is_sent_or_withdrawn(tmp_path: Path) -> None:
 
 def test_rewind_and_branch(tmp_path: Path) -> None:
     async def run() -> None:
-        async with opened(tmp_path, client_of(tmp_path, SCRIPT), Person()) as engine:
+        async with open_session(tmp_path, make_client(tmp_path, SCRIPT), Person()) as engine:
             file = tmp_path / "work" / "a.txt"
             for prompt in ("One.", "write it"):
-                await said(engine, prompt)
+                await send_prompt(engine, prompt)
             plan = engine.plan_file_rewind(engine.rewind_points()[-1])
             assert plan and [step.verb for step in plan.apply()] == ["deleted"]
             assert not file.exists()
             session = engine.session
             await engine.rewind(engine.rewind_points()[-1])
             assert [point.text for point in engine.rewind_points()] == ["One."]
-            await said(engine, "Two, otherwise.")
+            await send_prompt(engine, "Two, otherwise.")
             assert [point.text for point in engine.rewind_points()] == ["One.", "Two, otherwise."]
             assert engine.session == session
             await engine.rewind(engine.rewind_points()[0])
             assert engine.session != session and engine.rewind_points() == []
-            await said(engine, "Anew.")
+            await send_prompt(engine, "Anew.")
             assert [point.text for point in engine.rewind_points()] == ["Anew."]
 
     asyncio.run(run())
@@ -193,10 +202,10 @@ def test_rewind_and_branch(tmp_path: Path) -> None:
 
 def test_model_mode_and_title_changes_go_to_the_client(tmp_path: Path) -> None:
     async def run() -> None:
-        async with opened(tmp_path, client_of(tmp_path, SCRIPT), title="First") as engine:
+        async with open_session(tmp_path, make_client(tmp_path, SCRIPT), title="First") as engine:
             await engine.switch(mode="acceptEdits", model="claude-sonnet-5-5")
             assert (engine.mode, engine.model) == ("acceptEdits", "claude-sonnet-5-5")
-            await said(engine, "write it")
+            await send_prompt(engine, "write it")
             assert (tmp_path / "work" / "a.txt").exists()
             assert await engine.rename(" Second  name ") == "Session renamed to: Second name"
             with pytest.raises(UserError, match="a title cannot be empty"):
@@ -216,18 +225,18 @@ def test_client_compacts_the_session(tmp_path: Path) -> None:
     script = {"rules": [{"when": "summary", "answers": [{"text": "<summary>S</summary>"}]}]}
 
     async def run() -> list[str]:
-        async with opened(tmp_path, client_of(tmp_path, script)) as engine:
+        async with open_session(tmp_path, make_client(tmp_path, script)) as engine:
             for prompt in ("One.", "Two.", "Three."):
-                await said(engine, prompt)
-            return names([event async for event in engine.compact("the best")])
+                await send_prompt(engine, prompt)
+            return event_kinds([event async for event in engine.compact("the best")])
 
     assert asyncio.run(run()) == ["Compacted"]
 
 
 def test_dead_client_loses_only_the_turn(tmp_path: Path) -> None:
     async def run() -> None:
-        async with opened(tmp_path, client_of(tmp_path, SCRIPT)) as engine:
-            await said(engine, "hello")
+        async with open_session(tmp_path, make_client(tmp_path, SCRIPT)) as engine:
+            await send_prompt(engine, "hello")
             async for event in engine.send("take your time"):
                 if isinstance(event, PromptLogged):
                     assert engine._process
@@ -236,7 +245,7 @@ def test_dead_client_loses_only_the_turn(tmp_path: Path) -> None:
                     assert event.text == "Claude Code has exited (signal 9)"
             assert isinstance(event, TurnEnded) and event.ending == "failed"
             session = engine.session
-            assert names(await said(engine, "still there?")) == TURN
+            assert event_kinds(await send_prompt(engine, "still there?")) == TURN
             assert engine.session == session
             assert engine.rewind_points()[0].text == "hello"
 
@@ -272,10 +281,10 @@ esac
 
 def test_a_client_that_does_not_start_is_reported(tmp_path: Path) -> None:
     async def run() -> None:
-        async with opened(tmp_path, executable(tmp_path, DYING)) as engine:
+        async with open_session(tmp_path, write_program(tmp_path, DYING)) as engine:
             words = r"Claude Code has exited \(exit 7\): no such luck"
             with pytest.raises(UserError, match=words):
-                await said(engine, "hello")
+                await send_prompt(engine, "hello")
             assert not engine.is_busy
 
     asyncio.run(run())
@@ -283,17 +292,19 @@ def test_a_client_that_does_not_start_is_reported(tmp_path: Path) -> None:
 
 def test_a_missing_client_is_reported(tmp_path: Path) -> None:
     async def run() -> None:
-        async with opened(tmp_path, tmp_path / "nothing") as engine:
+        async with open_session(tmp_path, tmp_path / "nothing") as engine:
             with pytest.raises(UserError, match=r"cannot start '.*': No such file"):
-                await said(engine, "hello")
+                await send_prompt(engine, "hello")
 
     asyncio.run(run())
 
 
 def test_unknown_messages_are_ignored(tmp_path: Path) -> None:
     async def run() -> None:
-        async with opened(tmp_path, executable(tmp_path, TALKING)) as engine:
-            (ended, *_) = [one for one in await said(engine, "x") if isinstance(one, TurnEnded)]
+        async with open_session(tmp_path, write_program(tmp_path, TALKING)) as engine:
+            (ended, *_) = [
+                text for text in await send_prompt(engine, "x") if isinstance(text, TurnEnded)
+            ]
             assert ended.text == "told"
 
     asyncio.run(run())
@@ -304,9 +315,9 @@ def test_an_unresponsive_client_is_killed(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("plait.chat.claude_code.REQUEST_TIMEOUT", 0.3)
 
     async def run() -> int:
-        engine = opened(tmp_path, executable(tmp_path, SILENT))
+        engine = open_session(tmp_path, write_program(tmp_path, SILENT))
         with pytest.raises(UserError, match="did not answer 'initialize'"):
-            await said(engine, "hello")
+            await send_prompt(engine, "hello")
         assert engine._process
         pid = engine._process._process.pid
         await engine.close()
@@ -318,18 +329,18 @@ def test_an_unresponsive_client_is_killed(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_closed_session_refuses_prompts(tmp_path: Path) -> None:
     async def run() -> None:
-        engine = opened(tmp_path, tmp_path / "nothing")
+        engine = open_session(tmp_path, tmp_path / "nothing")
         await engine.close()
         with pytest.raises(UserError, match="the session is closed"):
-            await said(engine, "hello")
+            await send_prompt(engine, "hello")
 
     asyncio.run(run())
 
 
 def test_responses_are_counted_once(tmp_path: Path) -> None:
     async def run() -> None:
-        async with opened(tmp_path, client_of(tmp_path, SCRIPT), Person()) as engine:
-            events = await said(engine, "write it")
+        async with open_session(tmp_path, make_client(tmp_path, SCRIPT), Person()) as engine:
+            events = await send_prompt(engine, "write it")
             answers = [event for event in events if isinstance(event, ResponseLogged)]
             assert len(answers) == engine.meter.responses == 2
             assert [block["type"] for block in answers[0].content] == ["text", "tool_use"]

@@ -28,14 +28,14 @@ WRITES: dict[str, Any] = {
 WRITES["answers"][0]["calls"][0]["input"]["content"] = "hello\n"
 
 
-def log_of(project: Path) -> list[dict[str, Any]]:
+def find_log(project: Path) -> list[dict[str, Any]]:
     (file,) = (project.parent / "claude").rglob("*.jsonl")
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
 def prompts(project: Path) -> list[str]:
-    found = (one["message"]["content"] for one in log_of(project) if one["type"] == "user")
-    return [one for one in found if isinstance(one, str)]
+    found = (item["message"]["content"] for item in find_log(project) if item["type"] == "user")
+    return [item for item in found if isinstance(item, str)]
 
 
 def test_conversation_in_a_pipe(
@@ -50,8 +50,8 @@ def test_conversation_in_a_pipe(
         {"when": "write it", "answers": WRITES["answers"]},
     ]
     assert chat(script={"rules": rules}) == 0
-    told = capsys.readouterr().out
-    assert _masked(told, project) == TALK
+    output = capsys.readouterr().out
+    assert _masked(output, project) == TALK
     assert (project / "new.txt").read_text() == "hello\n"
     assert prompts(project) == ["what is in the notes?", "write it"]
 
@@ -135,8 +135,8 @@ def test_json_result(chat: Chat, capsys: pytest.CaptureFixture[str], project: Pa
     assert chat("-p", "go", "--output-format", "json", script=WRITES) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["subtype"], result["result"], result["num_turns"]) == ("success", "Done.", 2)
-    assert [one["tool_name"] for one in result["permission_denials"]] == ["Write"]
-    assert result["session_id"] == log_of(project)[-1]["sessionId"]
+    assert [item["tool_name"] for item in result["permission_denials"]] == ["Write"]
+    assert result["session_id"] == find_log(project)[-1]["sessionId"]
     assert not (project / "new.txt").exists()
 
 
@@ -146,7 +146,7 @@ def test_stream_json_has_every_message(
     arguments = ("-p", "go", "--output-format", "stream-json", "--allowed-tools", "Write,Bash(ls)")
     assert chat(*arguments, script=WRITES) == 0
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(one["type"], one.get("subtype")) for one in found] == [
+    assert [(item["type"], item.get("subtype")) for item in found] == [
         ("system", "init"),
         ("assistant", None),
         ("assistant", None),
@@ -158,8 +158,8 @@ def test_stream_json_has_every_message(
     assert {"Read", "Write", "Bash"} <= {*init["tools"]}
     assert "help" in init["slash_commands"]
     assert (init["apiKeySource"], init["claude_code_version"]) == ("none", "2.1.325")
-    by_uuid = {one.get("uuid") for one in log_of(project)}
-    assert all(one["uuid"] in by_uuid for one in found[1:-1])
+    by_uuid = {item.get("uuid") for item in find_log(project)}
+    assert all(item["uuid"] in by_uuid for item in found[1:-1])
     assert found[3]["tool_use_result"]["type"] == "create"
     assert (project / "new.txt").read_text() == "hello\n"
 
@@ -167,21 +167,21 @@ def test_stream_json_has_every_message(
 def test_stream_json_input(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str], project: Path
 ) -> None:
-    said = {"role": "user", "content": "first"}
+    results = {"role": "user", "content": "first"}
     blocks = {"role": "user", "content": [{"type": "text", "text": "second"}]}
-    lines = [{"type": "user", "message": said}, {"type": "keep_alive"}]
+    lines = [{"type": "user", "message": results}, {"type": "keep_alive"}]
     lines.append({"type": "user", "message": blocks})
     typed("\n".join(json.dumps(line) for line in lines) + "\n\n")
     formats = ("--input-format", "stream-json", "--output-format", "stream-json")
     assert chat("-p", *formats, "--replay-user-messages") == 0
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    kinds = [one.get("subtype") or one["type"] for one in found]
+    kinds = [item.get("subtype") or item["type"] for item in found]
     assert kinds == ["init", "user", "assistant", "success"] * 2
-    assert [one["message"]["content"] for one in found if one.get("isReplay")] == [
+    assert [item["message"]["content"] for item in found if item.get("isReplay")] == [
         "first",
         blocks["content"],
     ]
-    assert [one["result_index"] for one in found if one["type"] == "result"] == [0, 1]
+    assert [item["result_index"] for item in found if item["type"] == "result"] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_session_is_continued(
     assert chat("-p", "second", "--continue") == 0
     assert chat("-p", "third", "--resume", session[:8]) == 0
     assert prompts(project) == ["first", "second", "third"]
-    assert {one["sessionId"] for one in log_of(project) if "sessionId" in one} == {session}
+    assert {item["sessionId"] for item in find_log(project) if "sessionId" in item} == {session}
     (found,) = plait.Archive([project.parent / "claude"])
     assert found.title == "my title"
     assert len([turn for turn in found.turns if turn.number]) == 3
@@ -292,7 +292,7 @@ def test_resuming_from_another_directory(
 
 def test_older_log_version(chat: Chat, project: Path) -> None:
     assert chat("-p", "first", "--log-version", "2.1.29") == 0
-    assert {one["version"] for one in log_of(project) if "version" in one} == {"2.1.29"}
+    assert {item["version"] for item in find_log(project) if "version" in item} == {"2.1.29"}
 
 
 def test_network_tools_need_an_option(chat: Chat, capsys: pytest.CaptureFixture[str]) -> None:
@@ -329,15 +329,19 @@ def test_slash_commands_at_the_keyboard(
     ):
         assert words in out
     assert "never" not in out
-    noted = [one["content"] for one in log_of(project) if one.get("subtype") == "local_command"]
-    assert [re.findall(r"<command-name>(.*?)<", one) for one in noted[::2]] == [
+    noted = [
+        item["content"] for item in find_log(project) if item.get("subtype") == "local_command"
+    ]
+    assert [re.findall(r"<command-name>(.*?)<", item) for item in noted[::2]] == [
         ["/rename"],
         ["/context"],
     ]
     assert noted[1] == "<local-command-stdout>Session renamed to: a b</local-command-stdout>"
-    warned = [one["content"] for one in log_of(project) if one.get("subtype") == "informational"]
+    warned = [
+        item["content"] for item in find_log(project) if item.get("subtype") == "informational"
+    ]
     assert warned == ["Unknown command: /nope", "Args from unknown skill: x"]
-    named = [one for one in log_of(project) if one["type"] in ("custom-title", "agent-name")]
+    named = [item for item in find_log(project) if item["type"] in ("custom-title", "agent-name")]
     assert named[0]["customTitle"] == named[1]["agentName"] == "a b"
 
 
@@ -363,7 +367,7 @@ def test_slash_commands_in_stream_json(
     assert words in result["result"]
     assert result["local_command"] == command[1:].split()[0]
     logged = command.split()[0].replace("cost", "usage")  # as the client calls it
-    assert f"<command-name>{logged}</command-name>" in json.dumps(log_of(project))
+    assert f"<command-name>{logged}</command-name>" in json.dumps(find_log(project))
 
 
 def test_compact_in_print_mode_says_what_it_did(
@@ -409,7 +413,7 @@ def test_print_mode_keeps_file_history_only_on_request(
     monkeypatch.setenv("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", checkpointing)
     assert chat("-p", "edit it", "--permission-mode", "acceptEdits", script=EDITS) == 0
     assert (project / "notes.txt").read_text() == "1\ntwo\n"
-    kinds = [one.get("subtype") or one["type"] for one in log_of(project)]
+    kinds = [item.get("subtype") or item["type"] for item in find_log(project)]
     assert kinds.count("file-history-snapshot") == kinds.count("file-history-delta") == is_kept
     assert (project.parent / "claude" / "file-history").exists() == is_kept
     assert "turn_duration" not in kinds
@@ -420,7 +424,7 @@ def test_an_interactive_session_keeps_file_history_and_turn_durations(
 ) -> None:
     typed("edit it\ny\n")
     assert chat(script=EDITS) == 0
-    kinds = [one.get("subtype") or one["type"] for one in log_of(project)]
+    kinds = [item.get("subtype") or item["type"] for item in find_log(project)]
     assert {"file-history-snapshot", "turn_duration"} <= {*kinds}
 
 
@@ -441,7 +445,7 @@ def test_commands_at_a_permission_question(
         assert words in out
     assert (project / "new.txt").read_text() == "hello\n"
     assert not {"/help", "/nope", "yy"} & {*prompts(project)}
-    assert '"is_error": true' not in json.dumps(log_of(project))
+    assert '"is_error": true' not in json.dumps(find_log(project))
     assert out.index("Done.") < out.index("Session renamed to: a b")
 
 
@@ -465,7 +469,7 @@ def test_clear_starts_a_new_session(
     typed("first\n/clear\nsecond\n")
     assert chat() == 0
     files = sorted(
-        (project.parent / "claude").rglob("*.jsonl"), key=lambda one: one.stat().st_mtime
+        (project.parent / "claude").rglob("*.jsonl"), key=lambda item: item.stat().st_mtime
     )
     assert len(files) == 2
     assert '"first"' in files[0].read_text() and '"first"' not in files[1].read_text()
@@ -617,10 +621,10 @@ def test_print_mode_denies_permission_requests(
     script = {"answers": [{"calls": calls}, {"calls": wanted}, {"text": "Well."}]}
     assert chat(*arguments, script=script) == 0
     assert not (project / "made").exists()
-    results = [one for one in log_of(project) if "toolUseResult" in one]
-    blocks = [one["message"]["content"][0] for one in results]
+    results = [item for item in find_log(project) if "toolUseResult" in item]
+    blocks = [result["message"]["content"][0] for result in results]
     assert [block.get("is_error", False) for block in blocks] == [False, False, True, True]
-    modes = {one.get("permissionMode") for one in log_of(project)}
+    modes = {item.get("permissionMode") for item in find_log(project)}
     assert modes <= {None, "default"}
 
 
@@ -661,7 +665,7 @@ FORK = "f0f0f0f0-0000-4000-8000-000000000000"
 def test_resume_as_a_fork(chat: Chat, project: Path, named: list[str]) -> None:
     assert chat("-p", "first") == 0
     ((old, before),) = logs(project).items()
-    named = [one or old for one in named]
+    named = [item or old for item in named]
     assert chat("-p", "second", *named, "--fork-session", "--session-id", FORK) == 0
     after = logs(project)
     assert after[old] == before

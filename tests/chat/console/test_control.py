@@ -73,8 +73,8 @@ class Program:
 
     def control(self, subtype: str, **request: Any) -> Json:
         """Ask for something; returns the response."""
-        told = {"subtype": subtype, **request}
-        self.tell({"type": "control_request", "request_id": "r", "request": told})
+        found = {"subtype": subtype, **request}
+        self.tell({"type": "control_request", "request_id": "r", "request": found})
         response = self.kind("control_response")["response"]
         assert isinstance(response, dict) and response.pop("request_id") == "r"
         return response
@@ -108,7 +108,7 @@ def test_control_requests(started: Callable[..., Program]) -> None:
     program = started()
     first = program.control("initialize")["response"]
     assert {"name": "rewind", "argumentHint": "[N] [what]"}.items() <= next(
-        one.items() for one in first["commands"] if one["name"] == "rewind"
+        item.items() for item in first["commands"] if item["name"] == "rewind"
     )
     assert program.control("set_model", model="claude-x") == {
         "subtype": "success",
@@ -176,7 +176,7 @@ def test_interrupt_and_withdraw_queued_prompts(
 
 
 @pytest.mark.parametrize(
-    ("answer", "is_made", "told"),
+    ("answer", "is_made", "text"),
     [
         ({"behavior": "allow", "updatedInput": None}, True, "File created"),
         ({"behavior": "deny", "message": "not there"}, False, "not there"),
@@ -184,7 +184,7 @@ def test_interrupt_and_withdraw_queued_prompts(
     ],
 )
 def test_permission_requests_go_to_the_program(
-    started: Callable[..., Program], answer: Json, is_made: bool, told: str
+    started: Callable[..., Program], answer: Json, is_made: bool, text: str
 ) -> None:
     program = started("--permission-prompt-tool", "stdio", "--include-partial-messages")
     program.prompt("write it")
@@ -196,10 +196,10 @@ def test_permission_requests_go_to_the_program(
     response = {"subtype": "success", "request_id": question["request_id"], "response": answer}
     program.tell({"type": "control_response", "response": response})
     result = program.until(lambda value: "tool_use_result" in value)
-    assert result["message"]["content"][0]["content"].startswith(told)
+    assert result["message"]["content"][0]["content"].startswith(text)
     program.kind("result")
     assert (program.work / "a.txt").exists() == is_made
-    pieces = [one["event"]["type"] for one in program.heard if one["type"] == "stream_event"]
+    pieces = [item["event"]["type"] for item in program.heard if item["type"] == "stream_event"]
     assert pieces[:2] == ["message_start", "content_block_start"]
     assert pieces[-1] == "message_stop"
 
@@ -237,8 +237,8 @@ PROPOSAL = Proposal("Bash", {"command": "ls"}, "execute", "ls")
 )
 def test_only_an_exact_allow_is_accepted(response: Json, expected: tuple[Any, ...]) -> None:
     answer = parse_approval(response, PROPOSAL)
-    told = (answer.is_allowed, answer.arguments, answer.is_for_session, answer.ends_turn)
-    assert told == expected
+    results = (answer.is_allowed, answer.arguments, answer.is_for_session, answer.ends_turn)
+    assert results == expected
 
 
 def test_suggestions_are_the_call_or_a_mode() -> None:

@@ -74,7 +74,7 @@ def make_dialog(
     return PermissionDialog(screen, keyboard, settled, run_command)
 
 
-def asked(proposal: Proposal, keyboard: Typed, directory: str | None = None) -> Approval:
+def ask_user(proposal: Proposal, keyboard: Typed, directory: str | None = None) -> Approval:
     return asyncio.run(make_dialog(keyboard, directory).ask(proposal, "toolu_1"))
 
 
@@ -92,25 +92,25 @@ def asked(proposal: Proposal, keyboard: Typed, directory: str | None = None) -> 
     ],
 )
 def test_answers_are_interpreted(typed: str | None, answer: Approval) -> None:
-    assert asked(BASH, Typed("", typed)) == answer
+    assert ask_user(BASH, Typed("", typed)) == answer
 
 
 def test_proposed_call_can_be_edited() -> None:
-    answer = asked(BASH, Typed("e", text="make check"))
+    answer = ask_user(BASH, Typed("e", text="make check"))
     assert answer == Approval(is_allowed=True, arguments={"command": "make check"})
-    assert asked(BASH, Typed("e", text="make\nmake test")) == Approval(is_allowed=True)
-    edited = asked(EDIT, Typed("e", text="3")).arguments
+    assert ask_user(BASH, Typed("e", text="make\nmake test")) == Approval(is_allowed=True)
+    edited = ask_user(EDIT, Typed("e", text="3")).arguments
     assert edited == {"file_path": "/w/a.py", "old_string": "1", "new_string": "3"}
 
 
 def test_abandoned_edit_asks_again() -> None:
-    assert asked(BASH, Typed("e", "n", text=None)) == Approval(is_allowed=False, ends_turn=True)
+    assert ask_user(BASH, Typed("e", "n", text=None)) == Approval(is_allowed=False, ends_turn=True)
 
 
 @pytest.mark.parametrize("slip", ["yy", "e", "p", "3", "yess"])
 def test_a_mistyped_choice_is_asked_again(slip: str, capsys: pytest.CaptureFixture[str]) -> None:
     """No rule fits a read and it cannot be edited, so `p` and `e` are no choices here."""
-    assert asked(READ, Typed(slip, "y")) == Approval(is_allowed=True)
+    assert ask_user(READ, Typed(slip, "y")) == Approval(is_allowed=True)
     out = capsys.readouterr().out
     assert f"'{slip}' is not one of the choices\n" in out
     assert out.count("    y  yes\n") == 2
@@ -136,16 +136,16 @@ def test_permanent_permission_shows_the_rule_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     build = Proposal("Bash", {"command": "npm run build"}, "execute", "npm run build")
-    assert asked(build, Typed("p")) == Approval(is_allowed=True, is_permanent=True)
+    assert ask_user(build, Typed("p")) == Approval(is_allowed=True, is_permanent=True)
     line = "p  yes, and always in this project: Bash(npm run *)"
     assert line in capsys.readouterr().out
-    asked(READ, Typed("n"))
+    ask_user(READ, Typed("n"))
     assert "always in this project" not in capsys.readouterr().out
 
 
 def test_question_texts(capsys: pytest.CaptureFixture[str]) -> None:
     for proposal in (BASH, EDIT, READ):
-        asked(proposal, Typed("y"), "/w")
+        ask_user(proposal, Typed("y"), "/w")
     assert capsys.readouterr().out == QUESTIONS
 
 
@@ -225,13 +225,13 @@ def test_question_waits_for_earlier_output() -> None:
 def test_proposal_cannot_control_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     evil = "ls\x1b[2K\r\x1b[1A y  yes\u202e"
     shown = "ls\ufffd[2K\ufffd\ufffd[1A y  yes\ufffd"
-    asked(Proposal("Bash", {"command": evil}, "execute", evil), Typed("n"))
+    ask_user(Proposal("Bash", {"command": evil}, "execute", evil), Typed("n"))
     assert f"\n    {shown}\n" in capsys.readouterr().out
-    asked(Proposal("Write", {}, "write", f"/w/{evil}", before="", after=evil), Typed("n"))
+    ask_user(Proposal("Write", {}, "write", f"/w/{evil}", before="", after=evil), Typed("n"))
     out = capsys.readouterr().out
     assert f"Write  /w/{' '.join(shown.split())}  →" in out
     assert f"+ {shown}\n" in out
-    assert {one for one in out if not one.isprintable()} <= {"\n"}
+    assert {item for item in out if not item.isprintable()} <= {"\n"}
 
 
 def test_question_shows_the_resolved_target(
@@ -256,7 +256,7 @@ def test_question_shows_the_resolved_target(
         ("Bash", {"command": "x"}, ""),
     ]
     for tool, arguments, line in calls:
-        asked(tools[tool].propose(arguments, place), Typed("n"), str(root))
+        ask_user(tools[tool].propose(arguments, place), Typed("n"), str(root))
         shown = capsys.readouterr().out
         body = shown.partition("?\n")[2].partition("    y  yes")[0].removeprefix("    x\n")
         assert body == line, tool

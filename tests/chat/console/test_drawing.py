@@ -30,11 +30,11 @@ from plait.terminal.output import Output
 HERE = "/home/me/app"
 
 
-def answered(model: str = "claude-opus-5-5", *content: Any) -> ResponseLogged:
+def response_logged(model: str = "claude-opus-5-5", *content: Any) -> ResponseLogged:
     return ResponseLogged("msg_1", "req_1", model, content, "end_turn", {"input_tokens": 5})
 
 
-def ended(ending: str = "done", text: str = "", **more: object) -> TurnEnded:
+def turn_ended(ending: str = "done", text: str = "", **more: object) -> TurnEnded:
     figures = {"duration_ms": 2400, "responses": 2, "usage": {"input_tokens": 1500}, "cost": 0.02}
     return TurnEnded(ending, text, **{**figures, **more})  # type: ignore[arg-type]
 
@@ -43,7 +43,7 @@ def bash(call: str, command: str) -> ToolStarted:
     return ToolStarted(call, Proposal("Bash", {"command": command}, "execute", command))
 
 
-def drawn(capsys: pytest.CaptureFixture[str], *events: Event, echoes: bool = True) -> str:
+def read_drawing(capsys: pytest.CaptureFixture[str], *events: Event, echoes: bool = True) -> str:
     ticks = count(step=1.5)
     drawing = EventRenderer(HERE, echoes, clock=lambda: next(ticks))
     screen = Screen(Output(load_settings(environment={"HOME": "/h"})), drawing, PlainKeyboard())
@@ -71,14 +71,14 @@ def test_turn_on_screen(capsys: pytest.CaptureFixture[str]) -> None:
     }
     edit = Proposal("Edit", {"file_path": f"{HERE}/a.py"}, "write", f"{HERE}/a.py")
     assert (
-        drawn(
+        read_drawing(
             capsys,
             PromptLogged("u1", "Make it 2."),
             ThinkingDelta("Hm."),
             TextDelta("I look"),
             TextDelta(" first.\n\nThen I ch"),
             TextDelta("ange it."),
-            answered(),
+            response_logged(),
             bash("t1", "cat a.py\nls"),
             ToolStarted("t2", edit),
             ToolProgress("t1", {"output": "a = 1"}),
@@ -87,8 +87,8 @@ def test_turn_on_screen(capsys: pytest.CaptureFixture[str]) -> None:
                 "t1", "Bash", Outcome("\n".join("123456789"), {"stdout": "x", "stderr": ""})
             ),
             TextDelta("Done."),
-            answered(),
-            ended(),
+            response_logged(),
+            turn_ended(),
         )
         == PICTURE
     )
@@ -117,13 +117,15 @@ def test_output_is_folded_and_failures_are_shown(capsys: pytest.CaptureFixture[s
     long = "\n".join(f"line {number}" for number in range(1, 101))
     detail = {"stdout": long, "stderr": "", "interrupted": False}
     assert (
-        drawn(
+        read_drawing(
             capsys,
             bash("t1", "seq 100"),
             ToolFinished("t1", "Bash", Outcome(long, detail)),
             bash("t2", "make"),
             ToolFinished("t2", "Bash", Outcome("Exit code 2\nno rule", "Error: x", is_error=True)),
-            answered("opus", {"type": "tool_use", "id": "t3", "input": {"command": "rm -r ."}}),
+            response_logged(
+                "opus", {"type": "tool_use", "id": "t3", "input": {"command": "rm -r ."}}
+            ),
             ToolFinished("t3", "Bash", Outcome("no", "no", is_error=True), is_denied=True),
         )
         == FOLDED
@@ -146,14 +148,14 @@ FOLDED = """\
 def test_retries_compactions_and_notices_are_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     error = {"type": "text", "text": "API Error: 529 busy"}
     assert (
-        drawn(
+        read_drawing(
             capsys,
             TextDelta("half a wo"),
             RetryScheduled("529 busy", 1, 10, 2.4),
             Compacted("auto", 167_503, "sum"),
             Notice("the disk is full", is_error=True),
-            answered("<synthetic>", error),
-            ended("failed", responses=1, usage={}, cost=None),
+            response_logged("<synthetic>", error),
+            turn_ended("failed", responses=1, usage={}, cost=None),
         )
         == REMARKS
     )
@@ -186,15 +188,18 @@ failed · 2 s
     ],
 )
 def test_endings(capsys: pytest.CaptureFixture[str], ending: str, words: str) -> None:
-    assert drawn(capsys, ended(ending)) == f"{words}2 s · 2 responses · 1.5k tokens · $0.02\n"
+    assert (
+        read_drawing(capsys, turn_ended(ending))
+        == f"{words}2 s · 2 responses · 1.5k tokens · $0.02\n"
+    )
 
 
 def test_prompt_is_drawn_unless_already_on_screen(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert drawn(capsys, PromptLogged("u", "hi"), echoes=False) == ""
+    assert read_drawing(capsys, PromptLogged("u", "hi"), echoes=False) == ""
     long = "\n".join("abcdefghijklmnopqrst")
-    assert drawn(capsys, PromptLogged("u", long)).endswith("▌ l\n▌ … 8 more lines (16 B)\n")
+    assert read_drawing(capsys, PromptLogged("u", long)).endswith("▌ l\n▌ … 8 more lines (16 B)\n")
 
 
 def test_text_cannot_control_the_terminal(
@@ -202,25 +207,25 @@ def test_text_cannot_control_the_terminal(
 ) -> None:
     evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202etxt\r\x08"
     proposal = Proposal(f"Ba{evil}sh", {"command": evil}, "execute", evil, (Path(f"/{evil}"),))
-    out = drawn(
+    out = read_drawing(
         capsys,
         PromptLogged("u", evil),
         TextDelta(evil),
-        answered("<synthetic>", {"type": "text", "text": evil}),
+        response_logged("<synthetic>", {"type": "text", "text": evil}),
         ToolStarted("t1", proposal),
         ToolFinished("t1", f"Ba{evil}sh", Outcome(evil, {"stdout": evil, "stderr": evil})),
         RetryScheduled(evil, 1, 2, 1),
         Compacted("manual", 5, evil),
         Notice(evil),
-        ended("failed", evil),
+        turn_ended("failed", evil),
     )
-    assert {one for one in out if not one.isprintable()} <= {"\n"}
+    assert {item for item in out if not item.isprintable()} <= {"\n"}
     assert "\u202e" not in out
 
 
 def test_short_status_texts() -> None:
     drawing = EventRenderer()
-    told = []
+    results = []
     for event in (
         PromptLogged("u", "x"),
         ThinkingDelta("hm"),
@@ -232,8 +237,8 @@ def test_short_status_texts() -> None:
         RetryScheduled("busy", 1, 2, 3.2),
     ):
         list(drawing.render(event))
-        told.append(drawing.status)
-    assert told == [
+        results.append(drawing.status)
+    assert results == [
         "waiting for the model",
         "thinking",
         "answering",

@@ -8,7 +8,7 @@ import pytest
 
 from plait.cli.app import run
 from plait.errors import UserError
-from tests.chat.claude.stage import SOURCE, client_of, executable
+from tests.chat.claude.stage import SOURCE, make_client, write_program
 from tests.chat.console.conftest import Chat, Typed
 
 WRITE = {"name": "Write", "input": {"file_path": "new.txt", "content": "one\n"}}
@@ -28,7 +28,7 @@ def start(
     """Return what runs `plait chat` with one engine or the other, by the same script."""
     if request.param == "api":
         return lambda *arguments: chat(*arguments, script=SCRIPT)
-    client = client_of(project.parent, SCRIPT)
+    client = make_client(project.parent, SCRIPT)
     monkeypatch.setenv("PLAIT_CLAUDE", str(client))
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
     root = str(project.parent / "config")
@@ -40,7 +40,7 @@ def test_conversation_with_a_permission_question(
 ) -> None:
     typed("hello\nwrite it\ny\n/rename my name\n/cost\n/nonsense\n")
     assert start() == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for words in (
         "▌ hello\n\nok\n",
         "I write.\n\n○ Write  new.txt  → Apply this edit?\n",
@@ -50,7 +50,7 @@ def test_conversation_with_a_permission_question(
         "unknown command '/nonsense'; /help lists the commands\n",
         "resumes this session\n",
     ):
-        assert words in told
+        assert words in output
     assert (project / "new.txt").read_text() == "one\n"
 
 
@@ -60,7 +60,7 @@ def test_denial_rewind_and_branch(
     first = "hello\nand so on\nwrite it\ny\n/rewind 1 both\n/branch @2\n"
     typed(f"{first}/branch @1 mine\nwrite it\nno thanks\n/clear\nx\n")
     assert start() == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for words in (
         "rewound to before 'write it'; later messages stay in the log\n",
         "  deleted: new.txt\n",
@@ -70,12 +70,12 @@ def test_denial_rewind_and_branch(
         "▌ no thanks\n",
         "started a new session; `plait chat --resume ",
     ):
-        assert words in told
+        assert words in output
     assert not (project / "new.txt").exists()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "text"),
     [
         (
             ("--engine", "claude", "--demo"),
@@ -101,14 +101,14 @@ def test_denial_rewind_and_branch(
     ],
 )
 def test_conflicting_options(
-    arguments: tuple[str, ...], told: str, project: Path, capsys: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...], text: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["chat", *arguments, "hi"]) == UserError.exit_code
-    assert told in capsys.readouterr().err
+    assert text in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "value"),
     [
         ("echo '1.9.99 (Claude Code)'", "Claude Code 1.9.99 is too old"),
         ("echo hello", "printed no version number"),
@@ -117,15 +117,15 @@ def test_conflicting_options(
 )
 def test_unusable_client(
     text: str,
-    told: str,
+    value: str,
     project: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    client = executable(project.parent, f"#!/bin/sh\n{text}\n")
+    client = write_program(project.parent, f"#!/bin/sh\n{text}\n")
     monkeypatch.setenv("PLAIT_CLAUDE", str(client))
     assert run(["chat", "--engine", "claude", "hi"]) == UserError.exit_code
-    assert told in capsys.readouterr().err
+    assert value in capsys.readouterr().err
 
 
 def test_client_engine_is_used_without_a_key(
@@ -134,7 +134,7 @@ def test_client_engine_is_used_without_a_key(
     monkeypatch: pytest.MonkeyPatch,
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
-    client = client_of(project.parent, SCRIPT)
+    client = make_client(project.parent, SCRIPT)
     monkeypatch.setenv("PLAIT_CLAUDE", str(client))
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
     root = str(project.parent / "config")
@@ -149,7 +149,7 @@ def test_client_output_cannot_control_the_terminal(
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
     body = 'if [ "$1" = --version ]; then echo 2.1.0; exit; fi\nprintf "\\033]0;x\\007y\\n"; exit 5'
-    monkeypatch.setenv("PLAIT_CLAUDE", str(executable(project.parent, f"#!/bin/sh\n{body}\n")))
+    monkeypatch.setenv("PLAIT_CLAUDE", str(write_program(project.parent, f"#!/bin/sh\n{body}\n")))
     assert run(["chat", "--engine", "claude", "-p", "hello"]) == 5
     out = capfdbinary.readouterr().out
     assert b"\x1b" not in out and out.rstrip().endswith(b"y")

@@ -36,7 +36,7 @@ def at_keyboard(
     return asyncio.run(run())
 
 
-def typed(keys: str, **options: Any) -> str | None:
+def press_keys(keys: str, **options: Any) -> str | None:
     async def play(keyboard: TerminalKeyboard, pipe: PipeInput) -> str | None:
         pipe.send_text(keys)
         return await keyboard.prompt()
@@ -49,22 +49,22 @@ async def until(is_so: Callable[[], bool]) -> None:
         await asyncio.sleep(0.01)
 
 
-def sent(file: Path, directory: str, *prompts: str) -> None:
+def store_prompt(file: Path, directory: str, *prompts: str) -> None:
     kept = PromptHistory(file, directory)
     for prompt in prompts:
         kept.store_string(prompt)
 
 
-def brought_back(file: Path, directory: str) -> list[str]:
+def load_history(file: Path, directory: str) -> list[str]:
     return [*PromptHistory(file, directory).load_history_strings()]
 
 
 def test_prompt_history_is_per_directory(tmp_path: Path) -> None:
     file = tmp_path / "data" / "history.jsonl"
-    sent(file, "/a", "one", "two\nlines")
-    sent(file, "/b", "elsewhere")
-    assert brought_back(file, "/a") == ["two\nlines", "one"]
-    assert brought_back(file, "/b") == ["elsewhere"]
+    store_prompt(file, "/a", "one", "two\nlines")
+    store_prompt(file, "/b", "elsewhere")
+    assert load_history(file, "/a") == ["two\nlines", "one"]
+    assert load_history(file, "/b") == ["elsewhere"]
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.parent.stat().st_mode & 0o777 == 0o700
 
@@ -72,37 +72,37 @@ def test_prompt_history_is_per_directory(tmp_path: Path) -> None:
 def test_broken_history_lines_are_skipped(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     file.write_bytes(b'no json\n{"time": 1}\n\xff\xfe\n[]\n')
-    sent(file, "/a", "one")
-    assert brought_back(file, "/a") == ["one"]
-    assert brought_back(tmp_path / "none", "/a") == []
-    assert brought_back(tmp_path, "/a") == []
+    store_prompt(file, "/a", "one")
+    assert load_history(file, "/a") == ["one"]
+    assert load_history(tmp_path / "none", "/a") == []
+    assert load_history(tmp_path, "/a") == []
 
 
 def test_history_is_bounded_and_optional(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion, "MAX_HISTORY_BYTES", 1000)
     file = tmp_path / "history.jsonl"
-    sent(file, "/a", *(f"prompt {number}" for number in range(40)))
-    kept = brought_back(file, "/a")
+    store_prompt(file, "/a", *(f"prompt {number}" for number in range(40)))
+    kept = load_history(file, "/a")
     assert kept[0] == "prompt 39"
     assert "prompt 0" not in kept
     assert file.stat().st_size <= 500
-    sent(file, "/a", "x" * (completion.MAX_PROMPT_LENGTH + 1))
-    assert brought_back(file, "/a")[0] == "prompt 39"
+    store_prompt(file, "/a", "x" * (completion.MAX_PROMPT_LENGTH + 1))
+    assert load_history(file, "/a")[0] == "prompt 39"
     (tmp_path / "taken").write_text("")
-    sent(tmp_path / "taken" / "history.jsonl", "/a", "cannot be kept")
+    store_prompt(tmp_path / "taken" / "history.jsonl", "/a", "cannot be kept")
 
 
 def test_arrow_and_search_recall_prompts(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
-    sent(file, "/a", "fix the parser", "run the tests")
+    store_prompt(file, "/a", "fix the parser", "run the tests")
 
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> list[str | None]:
         first = asyncio.ensure_future(keyboard.prompt())
         await until(lambda: len(keyboard._session.history.get_strings()) == 2)
         keys.send_text(UP + ENTER)
-        one = await first
+        result = await first
         keys.send_text(f"{CTRL_R}parser{ENTER}{ENTER}")
-        return [one, await keyboard.prompt()]
+        return [result, await keyboard.prompt()]
 
     found = at_keyboard(play, LiveState(), history=PromptHistory(file, "/a"))
     assert found == ["run the tests", "fix the parser"]
@@ -132,7 +132,7 @@ def completions(completer: ChatCompleter, text: str) -> list[str]:
     """Return what a text becomes by each offer."""
     document = Document(text)
     found = completer.get_completions(document, CompleteEvent())
-    return [text[: len(text) + one.start_position] + one.text for one in found]
+    return [text[: len(text) + item.start_position] + item.text for item in found]
 
 
 @pytest.fixture
@@ -174,27 +174,27 @@ def files(tmp_path: Path) -> FileSuggestions:
 )
 def test_completions(files: FileSuggestions, text: str, becomes: list[str]) -> None:
     arguments = {
-        "take": lambda typed: [Suggestion(one) for one in ("one",) if one.startswith(typed)]
+        "take": lambda typed: [Suggestion(item) for item in ("one",) if item.startswith(typed)]
     }
     completer = ChatCompleter(complete_commands, arguments, files)
     found = completions(completer, text)
-    assert [one.replace("notes.txt", "NO").replace('"my notes.md"', "NO") for one in found] == [
-        one.replace("notes.txt", "NO").replace('"my notes.md"', "NO") for one in becomes
+    assert [item.replace("notes.txt", "NO").replace('"my notes.md"', "NO") for item in found] == [
+        become.replace("notes.txt", "NO").replace('"my notes.md"', "NO") for become in becomes
     ]
 
 
 def test_file_list_is_cached(files: FileSuggestions) -> None:
     files.clock = lambda: 0.0
-    assert [one.text for one in files("late")] == []
+    assert [file.text for file in files("late")] == []
     (files.directory / "src" / "later.py").write_text("")
-    assert [one.text for one in files("late")] == []
+    assert [file.text for file in files("late")] == []
     files.clock = lambda: 6.0
-    assert [one.text for one in files("late")] == ["src/later.py"]
+    assert [file.text for file in files("late")] == ["src/later.py"]
 
 
 def test_tab_accepts_or_cycles_completions() -> None:
     completer = ChatCompleter(complete_commands)
-    assert typed(f"/ren\t x{ENTER}", completer=completer) == "/rename x"
+    assert press_keys(f"/ren\t x{ENTER}", completer=completer) == "/rename x"
 
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> str | None:
         prompt = asyncio.ensure_future(keyboard.prompt())
@@ -212,8 +212,8 @@ def test_prompt_in_an_external_editor(tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nprintf " and more\\n" >> "$1"\n')
     editor.chmod(0o755)
-    assert typed(f"begun\x18\x05{ENTER}", editor=str(editor)) == "begun and more"
-    assert typed(f"begun\x18\x05{ENTER}", editor="/nowhere") == "begun"
+    assert press_keys(f"begun\x18\x05{ENTER}", editor=str(editor)) == "begun and more"
+    assert press_keys(f"begun\x18\x05{ENTER}", editor="/nowhere") == "begun"
     assert asyncio.run(edit_externally("as it was", "false")) == "as it was"
     assert asyncio.run(edit_externally("as it was", 'no "end')) == "as it was"
 
@@ -310,15 +310,15 @@ def viewer(monkeypatch: pytest.MonkeyPatch) -> Viewer:
     return Viewer([view("\x1b[1mbold\x1b[0m\x1b[2J"), view(*numbers, title="Bash seq\x1b[2J")], 1)
 
 
-def shown(viewer: Viewer) -> str:
+def visible_lines(viewer: Viewer) -> str:
     body = "".join(part[1] for part in viewer.body())
     return f"{viewer.head()}\n{body}{viewer.foot()}"
 
 
 def test_viewer_scrolls_by_line(viewer: Viewer) -> None:
-    assert shown(viewer) == FIRST
+    assert visible_lines(viewer) == FIRST
     viewer.move(100)
-    assert shown(viewer).splitlines()[1:3] == ["line 16", "line 17"]
+    assert visible_lines(viewer).splitlines()[1:3] == ["line 16", "line 17"]
     viewer.move(-1000)
     viewer.query = "line 1"
     viewer.find()
@@ -331,7 +331,7 @@ def test_viewer_scrolls_by_line(viewer: Viewer) -> None:
     viewer.show(5)
     assert viewer.number == 1
     viewer.show(0)
-    assert shown(viewer).startswith("1 of 2  Bash make\nbold\n1–1 of 1")
+    assert visible_lines(viewer).startswith("1 of 2  Bash make\nbold\n1–1 of 1")
 
 
 FIRST = """\
@@ -377,4 +377,4 @@ def test_viewer_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_discarded_output_cannot_be_opened() -> None:
-    assert typed(f"{CTRL_O}x{ENTER}") == "x"
+    assert press_keys(f"{CTRL_O}x{ENTER}") == "x"

@@ -8,7 +8,7 @@ import pytest
 from plait.chat.console.keyboard import PlainKeyboard
 
 
-def typed(text: bytes) -> PlainKeyboard:
+def make_keyboard(text: bytes) -> PlainKeyboard:
     read, write = os.pipe()
     os.write(write, text)
     os.close(write)
@@ -17,9 +17,9 @@ def typed(text: bytes) -> PlainKeyboard:
 
 def prompts(text: bytes) -> list[str]:
     async def all_of() -> list[str]:
-        keyboard, found = typed(text), []
-        while (one := await keyboard.prompt()) is not None:
-            found.append(one)
+        keyboard, found = make_keyboard(text), []
+        while (result := await keyboard.prompt()) is not None:
+            found.append(result)
         return found
 
     return asyncio.run(all_of())
@@ -44,7 +44,7 @@ def test_piped_answers_are_echoed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     async def ask() -> list[str | None]:
-        keyboard = typed(b"y\x1b[2J\nline\nmore\n.\nrest")
+        keyboard = make_keyboard(b"y\x1b[2J\nline\nmore\n.\nrest")
         return [
             await keyboard.answer("Proceed? "),
             await keyboard.edit("old"),

@@ -12,7 +12,7 @@ from plait.chat.models import ScriptModel
 from plait.errors import UserError
 
 
-def said(folder: Path, *commands: str, **manner: Any) -> tuple[list[list[str] | None], str]:
+def run_commands(folder: Path, *commands: str, **manner: Any) -> tuple[list[list[str] | None], str]:
     """Return what commands say in a session of a folder, and its log."""
     work = folder / "work"
     work.mkdir(exist_ok=True)
@@ -30,7 +30,7 @@ def said(folder: Path, *commands: str, **manner: Any) -> tuple[list[list[str] | 
 
 def test_model_command_switches_the_model(tmp_path: Path) -> None:
     """By a short name or by its own; the log says so as the client does."""
-    (first, second, third), log = said(tmp_path, "/model", "/model haiku", "/model")
+    (first, second, third), log = run_commands(tmp_path, "/model", "/model haiku", "/model")
     assert first == ["model: claude-opus-5-5; `/model NAME` changes it"]
     assert second == ["Set model to claude-haiku-5-5"]
     assert third and third[0].startswith("model: claude-haiku-5-5")
@@ -39,7 +39,7 @@ def test_model_command_switches_the_model(tmp_path: Path) -> None:
 
 def test_tools_command_lists_tools(tmp_path: Path) -> None:
     """Without a trace in the log."""
-    [lines], log = said(tmp_path, "/tools")
+    [lines], log = run_commands(tmp_path, "/tools")
     assert lines and "  Bash" in lines
     assert lines[0] == f"{len(lines) - 1} tools"
     assert log == ""
@@ -48,7 +48,7 @@ def test_tools_command_lists_tools(tmp_path: Path) -> None:
 def test_permissions_command_lists_rules_and_changes_mode(tmp_path: Path) -> None:
     """Those given, with where they stand; the mode by its name."""
     commands = ("/permissions", "/permissions acceptedits", "/permissions")
-    (first, second, third), _ = said(
+    (first, second, third), _ = run_commands(
         tmp_path, *commands, allowed=("Read",), forbidden=("Bash(rm:*)",)
     )
     assert first and first[:3] == [
@@ -64,28 +64,33 @@ def test_permissions_command_lists_rules_and_changes_mode(tmp_path: Path) -> Non
 def test_some_modes_cannot_be_switched_to(tmp_path: Path, mode: str) -> None:
     """What bypasses everything is said when a session begins, or not at all."""
     with pytest.raises(UserError, match="cannot switch to mode"):
-        said(tmp_path, f"/permissions {mode}")
+        run_commands(tmp_path, f"/permissions {mode}")
 
 
 def test_mcp_command_lists_and_approves_servers(tmp_path: Path) -> None:
     """A project's waits for leave; one that is not there is told."""
-    assert said(tmp_path, "/mcp")[0] == [["no MCP servers configured in .mcp.json or .claude.json"]]
+    assert run_commands(tmp_path, "/mcp")[0] == [
+        ["no MCP servers configured in .mcp.json or .claude.json"]
+    ]
     named = '{"mcpServers": {"lab": {"command": "no-such-command-here"}}}'
     (tmp_path / "work/.mcp.json").write_text(named, encoding="utf-8")
-    [first, second], _ = said(tmp_path, "/mcp", "/mcp approve lab")
+    [first, second], _ = run_commands(tmp_path, "/mcp", "/mcp approve lab")
     assert first and first[0].startswith("the project's MCP server 'lab' needs approval")
     assert second and second[0] == (
         "lab is not available: command not found: 'no-such-command-here'"
     )
     with pytest.raises(UserError, match="there is no MCP server 'x'"):
-        said(tmp_path, "/mcp approve x")
+        run_commands(tmp_path, "/mcp approve x")
     with pytest.raises(UserError, match="is not a valid command"):
-        said(tmp_path, "/mcp approve")
+        run_commands(tmp_path, "/mcp approve")
     with pytest.raises(UserError, match="is not a valid command"):
-        said(tmp_path, "/mcp start lab")
+        run_commands(tmp_path, "/mcp start lab")
 
 
 def test_custom_commands_are_listed() -> None:
     """Behind the others, and not where one of those has the name."""
-    found = [one.text for one in complete_commands("re", {"review": "x", "rename": "y", "do": "z"})]
+    found = [
+        complete_command.text
+        for complete_command in complete_commands("re", {"review": "x", "rename": "y", "do": "z"})
+    ]
     assert found == ["rewind", "rename", "resume", "review"]

@@ -11,7 +11,7 @@ CODE = "Look:\n\n```python\na = 1\n\nb = 2\n```\n\nDone."
 
 def split(*pieces: str) -> list[str]:
     gathered = ParagraphBuffer()
-    found = [one for piece in pieces for one in gathered.add(piece)]
+    found = [item for piece in pieces for item in gathered.add(piece)]
     return [*found, *gathered.flush()]
 
 

@@ -39,7 +39,7 @@ WORKS: dict[str, Any] = {
 }
 
 
-def told(
+def run_chat(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str], lines: str, *arguments: str
 ) -> str:
     typed(lines)
@@ -51,7 +51,7 @@ def told(
 def test_todos_and_tasks_are_listed(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = told(chat, typed, capsys, "/todos\nplan it\n/todos\n/tasks\n/tasks b1\n")
+    text = run_chat(chat, typed, capsys, "/todos\nplan it\n/todos\n/tasks\n/tasks b1\n")
     assert "▌ /todos\nthe to-do list is empty\n" in text
     assert "▌ /todos\n    ✓ look\n    ▸ mend\n" in text
     assert "▌ /tasks\nno background tasks\n" in text
@@ -61,7 +61,7 @@ def test_todos_and_tasks_are_listed(
 def test_open_shows_a_result_in_full(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = told(chat, typed, capsys, "/open\nread it\n/open\n/open 2\n")
+    text = run_chat(chat, typed, capsys, "/open\nread it\n/open\n/open 2\n")
     assert "there are no results yet\n" in text
     assert "\n▌ /open\n● Read  notes.txt (3 lines)" in text
     assert "    1   one\n    2   two\n" in text
@@ -72,7 +72,7 @@ def test_graph_and_export_commands(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = "/graph\n/export\nhello\n/graph\n/export talk.txt\n/export talk.txt\n/export x.doc\n"
-    text = told(chat, typed, capsys, f"{lines}/export\n/export page.html\n")
+    text = run_chat(chat, typed, capsys, f"{lines}/export\n/export page.html\n")
     assert text.count("the session is empty") == 2
     assert re.search(r"◉ +\d{4}-\d\d-\d\d \d\d:\d\d +hello", text)
     assert "1 prompt" in text
@@ -93,7 +93,7 @@ def test_export_is_redacted(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key = f"sk-ant-api03-{b64encode(sha512(b'x').digest()).decode()[:80].translate(NO_SIGNS)}AA"
-    text = told(chat, typed, capsys, f"my key is {key}\n/export\n")
+    text = run_chat(chat, typed, capsys, f"my key is {key}\n/export\n")
     assert "redacted: " in text
     (whole,) = project.glob("session-*.md")
     assert key not in whole.read_text()
@@ -104,8 +104,8 @@ def sessions(project: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for file in (project.parent / "claude").rglob("*.jsonl"):
         lines = [json.loads(line) for line in file.read_text().splitlines()]
-        said = [one["message"]["content"] for one in lines if one["type"] == "user"]
-        found[next(one for one in said if isinstance(one, str))] = file.stem
+        results = [item["message"]["content"] for item in lines if item["type"] == "user"]
+        found[next(text for text in results if isinstance(text, str))] = file.stem
     return found
 
 
@@ -116,7 +116,7 @@ def test_switching_to_another_session(
     assert chat("-p", "the lexer") == 0
     known = sessions(project)
     parser = known["the parser"]
-    text = told(chat, typed, capsys, f"hello\n/resume {parser}\nmore\n/resume {parser}\n")
+    text = run_chat(chat, typed, capsys, f"hello\n/resume {parser}\nmore\n/resume {parser}\n")
     assert "▌ the parser\n" in text
     assert "session SESSION resumed\n" in text
     assert "this session is already open\n" in text
@@ -131,7 +131,7 @@ def test_session_list(
     assert chat("-p", "the parser") == 0
     assert chat("-p", "the lexer") == 0
     capsys.readouterr()
-    text = told(chat, typed, capsys, "/resume\n2\nmore\n/resume\n9\n/resume\nx\n")
+    text = run_chat(chat, typed, capsys, "/resume\n2\nmore\n/resume\n9\n/resume\nx\n")
     assert re.search(
         r"\n 1 .* the lexer .*\n 2 .* the parser .*\nResume which session\? \(number\) 2\n", text
     )
@@ -152,7 +152,7 @@ def test_session_of_another_directory_shows_its_resume_command(
     other = project.parent / "other"
     other.mkdir()
     monkeypatch.chdir(other)
-    text = told(chat, typed, capsys, f"/resume {session}\n/resume nobody\n/resume\n")
+    text = run_chat(chat, typed, capsys, f"/resume {session}\n/resume nobody\n/resume\n")
     assert f"that session ran in '{project.resolve()}'\n" in text
     assert f"&& plait chat --resume {session[:8]}` resumes it there\n" in text
     assert "no session named 'nobody'\n" in text
@@ -260,10 +260,10 @@ def test_cancelled_search_adds_nothing() -> None:
 
 def test_each_row_is_one_line() -> None:
     assert NOW
-    lines = [Row(one).render(60, NOW) for one in HERE]
+    lines = [Row(item).render(60, NOW) for item in HERE]
     assert lines == [
         "2 h ago     Fix the parser               3 entries  aaaaaaaa",
         "2 h ago     ● A lexer                    3 entries  bbbbbbbb",
         "            kept · bad\ufffd[2Jtitle          3 entries  cccccccc",
     ]
-    assert {len(Row(one).render(40, NOW)) <= 40 for one in HERE} == {True}
+    assert {len(Row(item).render(40, NOW)) <= 40 for item in HERE} == {True}

@@ -9,22 +9,22 @@ import pytest
 from tests.chat.console.conftest import Chat, Typed
 
 
-def writing(name: str, content: str) -> list[dict[str, Any]]:
+def write_call(name: str, content: str) -> list[dict[str, Any]]:
     call = {"name": "Write", "input": {"file_path": name, "content": content}}
     return [{"calls": [call]}, {"text": "Written."}]
 
 
 SCRIPT = {
     "rules": [
-        {"when": "write one", "answers": writing("new.txt", "one\n")},
-        {"when": "write two", "answers": writing("new.txt", "two\n")},
+        {"when": "write one", "answers": write_call("new.txt", "one\n")},
+        {"when": "write two", "answers": write_call("new.txt", "two\n")},
     ],
     "otherwise": {"text": "ok"},
 }
 EDITS = ("--permission-mode", "acceptEdits")
 
 
-def logs_of(project: Path) -> list[Path]:
+def find_logs(project: Path) -> list[Path]:
     found = (project.parent / "claude").rglob("*.jsonl")
     return sorted(found, key=lambda path: path.stat().st_mtime_ns)
 
@@ -32,7 +32,9 @@ def logs_of(project: Path) -> list[Path]:
 def users(log: Path) -> list[dict[str, Any]]:
     found = (json.loads(line) for line in log.read_text().splitlines())
     return [
-        one for one in found if one["type"] == "user" and isinstance(one["message"]["content"], str)
+        item
+        for item in found
+        if item["type"] == "user" and isinstance(item["message"]["content"], str)
     ]
 
 
@@ -41,14 +43,14 @@ def test_rewind_restores_files(
 ) -> None:
     typed("write one\nwrite two\n/rewind\n1\nb\nanother\n")
     assert chat(*EDITS, script=SCRIPT) == 0
-    told = capsys.readouterr().out
-    assert "   2  write one\n   1  write two\n" in told
-    assert "Rewind to before which prompt? (number) 1\n" in told
-    assert "before 'write two':\n  new.txt: reverted · +1 -1\n" in told
-    assert "rewound to before 'write two'; later messages stay in the log\n" in told
-    assert "1 file · restored\n  reverted: new.txt\n" in told
+    output = capsys.readouterr().out
+    assert "   2  write one\n   1  write two\n" in output
+    assert "Rewind to before which prompt? (number) 1\n" in output
+    assert "before 'write two':\n  new.txt: reverted · +1 -1\n" in output
+    assert "rewound to before 'write two'; later messages stay in the log\n" in output
+    assert "1 file · restored\n  reverted: new.txt\n" in output
     assert (project / "new.txt").read_text() == "one\n"
-    (log,) = logs_of(project)
+    (log,) = find_logs(project)
     _, second, third = users(log)
     assert (second["parentUuid"], third["message"]["content"]) == (third["parentUuid"], "another")
 
@@ -71,7 +73,7 @@ def test_rewind_choices(
     typed(f"write one\nwrite two\n{given}\nanother\n")
     assert chat(*EDITS, script=SCRIPT) == 0
     assert (project / "new.txt").read_text() == text
-    _, second, third = users(logs_of(project)[0])
+    _, second, third = users(find_logs(project)[0])
     assert (second["parentUuid"] == third["parentUuid"]) == goes_back
 
 
@@ -83,11 +85,11 @@ def test_files_changed_by_others_are_kept_and_reported(
     script["rules"] += SCRIPT["rules"]  # type: ignore[arg-type]
     typed("write one\nby hand\n/rewind 2 files\n")
     assert chat(*EDITS, "--allowed-tools", "Bash", script=script) == 0
-    told = capsys.readouterr().out
-    assert "0 files · restored\n" in told
+    output = capsys.readouterr().out
+    assert "0 files · restored\n" in output
     left = "  skipped: new.txt: deleted · +0 -1 · modified outside this session since then\n"
-    assert left in told
-    assert "`/rewind … files over` restores them too and saves copies first\n" in told
+    assert left in output
+    assert "`/rewind … files over` restores them too and saves copies first\n" in output
     assert (project / "new.txt").read_text() == "mine\n"
 
 
@@ -106,7 +108,7 @@ def test_overwrite_restores_them_and_keeps_a_copy(
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "text"),
     [
         ("/rewind", "there is no prompt to rewind to yet"),
         ("hello\n/rewind 7", "there is no prompt '7'"),
@@ -117,11 +119,11 @@ def test_overwrite_restores_them_and_keeps_a_copy(
     ],
 )
 def test_invalid_rewinds_and_branches_are_reported(
-    chat: Chat, typed: Typed, given: str, told: str, capsys: pytest.CaptureFixture[str]
+    chat: Chat, typed: Typed, given: str, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     typed(f"{given}\n")
     assert chat(script=SCRIPT) == 0
-    assert told in capsys.readouterr().out
+    assert text in capsys.readouterr().out
 
 
 def test_long_prompt_list_is_cut(
@@ -129,8 +131,8 @@ def test_long_prompt_list_is_cut(
 ) -> None:
     typed("".join(f"prompt {number}\n" for number in range(22)) + "/rewind\n\n")
     assert chat(script=SCRIPT) == 0
-    told = capsys.readouterr().out
-    assert "  … 2 earlier prompts\n  20  prompt 2\n  19  prompt 3\n" in told
+    output = capsys.readouterr().out
+    assert "  … 2 earlier prompts\n  20  prompt 2\n  19  prompt 3\n" in output
 
 
 def test_a_branch_continues_in_a_new_session(
@@ -138,9 +140,9 @@ def test_a_branch_continues_in_a_new_session(
 ) -> None:
     typed("hello\nand then?\n/branch @1 my way\notherwise\n")
     assert chat(script=SCRIPT) == 0
-    old, new = logs_of(project)
+    old, new = find_logs(project)
     assert f"now on a new branch; `plait chat --resume {old.stem}` returns to the original" in (
         capsys.readouterr().out
     )
-    assert [one["message"]["content"] for one in users(old)] == ["hello", "and then?"]
-    assert [one["message"]["content"] for one in users(new)] == ["hello", "otherwise"]
+    assert [user["message"]["content"] for user in users(old)] == ["hello", "and then?"]
+    assert [user["message"]["content"] for user in users(new)] == ["hello", "otherwise"]

@@ -78,11 +78,11 @@ def test_broken_settings_file_is_reported(
     settings(project).write_text('{"permissions": ', encoding="utf-8")
     settings(project, ".claude/settings.local.json", permissions={"deny": ["Bash("]})
     assert chat("-p", "hello") == 0
-    told = capsys.readouterr()
-    err = " ".join(told.err.split())
+    output = capsys.readouterr()
+    err = " ".join(output.err.split())
     assert "settings.json' is not JSON" in err
     assert "'Bash(' is not a permission rule" in err
-    assert told.out == "ok\n"
+    assert output.out == "ok\n"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_permission_mode_from_settings(
     assert chat("-p", "hello", *given) == 0
     (file,) = (project.parent / "claude").rglob("*.jsonl")
     lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert [one["permissionMode"] for one in lines if one["type"] == "user"] == [logged]
+    assert [item["permissionMode"] for item in lines if item["type"] == "user"] == [logged]
 
 
 def test_root_needs_confirmation(chat: Chat, project: Path) -> None:

@@ -66,8 +66,10 @@ def chat(tmp_path: Path) -> Iterator[Run]:
 
 def is_running(process: int) -> bool:
     """Whether a process goes on; one that only waits to be counted does not."""
-    told = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True)
-    return told.stdout.strip()[:1] not in ("", "Z")
+    result = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True
+    )
+    return result.stdout.strip()[:1] not in ("", "Z")
 
 
 def test_ctrl_c_stops_the_turn_with_an_exit_code(chat: Run) -> None:

@@ -27,19 +27,19 @@ class Held:
     meter: Meter = field(default_factory=lambda: Meter(Prices()))
 
 
-def held(**known: Any) -> Engine:
+def make_client(**known: Any) -> Engine:
     return cast("Engine", Held(**known))
 
 
-def answered(model: str = MODEL, **usage: Any) -> ResponseLogged:
+def make_response(model: str = MODEL, **usage: Any) -> ResponseLogged:
     return ResponseLogged("m", "r", model, (), None, usage)
 
 
-def standing(minutes: float = 0, **usage: Any) -> StatusLine:
+def make_status_line(minutes: float = 0, **usage: Any) -> StatusLine:
     """Return how it stands so many minutes after an answer."""
     times = [NOW, NOW + timedelta(minutes=minutes)]
     found = StatusLine(Prices(), 0.5, clock=lambda: times[0])
-    found.record(answered(**usage), held())
+    found.record(make_response(**usage), make_client())
     found.clock = lambda: times[1]
     return found
 
@@ -74,31 +74,31 @@ HOUR = {"ephemeral_1h_input_tokens": 100_000, "ephemeral_5m_input_tokens": 0}
     ],
 )
 def test_next_prompt_cost(minutes: float, usage: dict[str, Any], price: str, doubt: str) -> None:
-    found = standing(minutes, **usage)
+    found = make_status_line(minutes, **usage)
     assert (found.price(), found.price_warning()) == (price, doubt)
 
 
 def test_cache_lifetime_follows_the_last_usage() -> None:
-    found = standing(cache_creation_input_tokens=100_000, cache_creation=HOUR)
-    found.record(answered(cache_read_input_tokens=100_000), held())
+    found = make_status_line(cache_creation_input_tokens=100_000, cache_creation=HOUR)
+    found.record(make_response(cache_read_input_tokens=100_000), make_client())
     found.clock = lambda: NOW + timedelta(minutes=30)
     assert found.price() == "next prompt $0.05"
 
 
 def test_unknown_before_the_first_answer_and_after_compaction() -> None:
     assert StatusLine(Prices(), 0.5).price() == ""
-    found = standing(9, cache_read_input_tokens=100_000)
-    found.record(answered("<synthetic>", input_tokens=9), held())
+    found = make_status_line(9, cache_read_input_tokens=100_000)
+    found.record(make_response("<synthetic>", input_tokens=9), make_client())
     assert found.price()
-    found.record(answered(input_tokens=0), held())
+    found.record(make_response(input_tokens=0), make_client())
     assert found.price()
-    found.record(Compacted("manual", 1, ""), held())
+    found.record(Compacted("manual", 1, ""), make_client())
     assert (found.price(), found.price_warning(), found.dollars) == ("", "", None)
 
 
 def test_unpriced_model_shows_no_cost() -> None:
     found = StatusLine(Prices(), 0.5, clock=lambda: NOW)
-    found.record(answered("other", cache_read_input_tokens=900_000), held())
+    found.record(make_response("other", cache_read_input_tokens=900_000), make_client())
     assert (found.price(), found.price_warning()) == ("", "")
 
 
@@ -107,16 +107,16 @@ def ended() -> TurnEnded:
 
 
 def test_status_line() -> None:
-    found = standing(cache_read_input_tokens=100_000)
-    assert found.render(held()) == f"{MODEL} · next prompt $0.05 · /help"
-    found.record(ended(), held(context_fill=ContextFill(50_000, 200_000, 167_000)))
+    found = make_status_line(cache_read_input_tokens=100_000)
+    assert found.render(make_client()) == f"{MODEL} · next prompt $0.05 · /help"
+    found.record(ended(), make_client(context_fill=ContextFill(50_000, 200_000, 167_000)))
     spent = Meter(Prices())
     spent.dollars = 1.5
-    shown = found.render(held(mode="plan", meter=spent), "2 agents")
+    shown = found.render(make_client(mode="plan", meter=spent), "2 agents")
     assert shown == f"{MODEL} · plan · context 25% · $1.50 · 2 agents · next prompt $0.03 · /help"
 
 
 def test_engine_without_usage_shows_nothing() -> None:
-    found = standing(cache_read_input_tokens=100_000)
-    found.record(ended(), held())
-    assert found.render(held()) == f"{MODEL} · next prompt $0.05 · /help"
+    found = make_status_line(cache_read_input_tokens=100_000)
+    found.record(ended(), make_client())
+    assert found.render(make_client()) == f"{MODEL} · next prompt $0.05 · /help"

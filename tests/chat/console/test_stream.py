@@ -24,7 +24,7 @@ def tally(**more: Any) -> ResultBuilder:
     return found
 
 
-def ended(ending: Any = "done", text: str = "ok", cost: float | None = 0.5) -> TurnEnded:
+def turn_ended(ending: Any = "done", text: str = "ok", cost: float | None = 0.5) -> TurnEnded:
     return TurnEnded(ending, text, 1200, 2, {}, cost)
 
 
@@ -39,7 +39,7 @@ def test_result_message() -> None:
         ResponseLogged("m2", "r2", "opus", (), "end_turn", {**USED, **WRITTEN}),
     ):
         assert counted.add(event) is None
-    assert counted.add(ended()) == {
+    assert counted.add(turn_ended()) == {
         "type": "result",
         "subtype": "success",
         "is_error": False,
@@ -85,10 +85,10 @@ def test_result_message() -> None:
 def test_cost_and_models_cover_all_turns() -> None:
     counted = tally()
     counted.add(ResponseLogged("m1", None, "opus", (), "end_turn", USED))
-    counted.add(ended())
+    counted.add(turn_ended())
     counted.start_turn()
     counted.add(ResponseLogged("m2", None, "opus", (), "end_turn", USED))
-    result = counted.add(ended(cost=None))
+    result = counted.add(turn_ended(cost=None))
     assert result is not None
     assert (result["total_cost_usd"], result["result_index"]) == (0.5, 1)
     assert result["usage"]["input_tokens"] == 10
@@ -122,7 +122,7 @@ def test_cost_and_models_cover_all_turns() -> None:
 def test_endings(
     ending: str, subtype: str, is_error: bool, words: dict[str, Any], reason: str
 ) -> None:
-    result = tally(limits={"max_turns": 3, "max_budget_usd": 0.5}).add(ended(ending))
+    result = tally(limits={"max_turns": 3, "max_budget_usd": 0.5}).add(turn_ended(ending))
     assert result is not None
     assert (result["subtype"], result["is_error"]) == (subtype, is_error)
     assert {name: result[name] for name in ("result", "errors") if name in result} == words
@@ -133,7 +133,7 @@ def test_endings(
 def test_synthetic_answer_has_no_usage() -> None:
     counted = tally()
     counted.add(ResponseLogged("m", None, "<synthetic>", (), "stop_sequence", USED))
-    result = counted.add(ended("failed"))
+    result = counted.add(turn_ended("failed"))
     assert result is not None
     assert (result["modelUsage"], result["stop_reason"]) == ({}, "stop_sequence")
 
@@ -143,7 +143,7 @@ def test_api_failures() -> None:
     failed = {"isApiErrorMessage": True, "apiErrorStatus": 529}
     counted.note_line(failed | {"message": {"stop_reason": "stop_sequence"}})
     counted.note_line({"type": "system"})
-    result = counted.add(ended("failed"))
+    result = counted.add(turn_ended("failed"))
     assert result is not None
     assert (result["api_error_status"], result["stop_reason"]) == (529, "stop_sequence")
 
@@ -161,7 +161,7 @@ def line(kind: str, content: Any, **more: Any) -> dict[str, Any]:
 
 def told(*lines: dict[str, Any], replays: bool = False) -> list[dict[str, Any]]:
     stream = LogTranslator(lambda: "u9", replays)
-    return [one for found in lines for one in stream.translate(found)]
+    return [item for found in lines for item in stream.translate(found)]
 
 
 def test_response_is_streamed_block_by_block() -> None:
@@ -212,7 +212,7 @@ def test_results_and_denials() -> None:
         ),
         line("user", [{**result, "content": "ok"}], toolUseResult={"stdout": "ok"}),
     )
-    assert [(one["type"], one.get("subtype")) for one in found] == [
+    assert [(item["type"], item.get("subtype")) for item in found] == [
         ("assistant", None),
         ("system", "permission_denied"),
         ("user", None),

@@ -30,10 +30,10 @@ def at_keyboard(play: Callable[[TerminalKeyboard, PipeInput], Awaitable[T]], liv
     return asyncio.run(run())
 
 
-def typed(keys: str, *more: str) -> str | None:
+def press_keys(keys: str, *more: str) -> str | None:
     async def play(keyboard: TerminalKeyboard, pipe: PipeInput) -> str | None:
-        for one in (keys, *more):
-            pipe.send_text(one)
+        for item in (keys, *more):
+            pipe.send_text(item)
         return await keyboard.prompt()
 
     return at_keyboard(play, LiveState())
@@ -55,7 +55,7 @@ def typed(keys: str, *more: str) -> str | None:
     ],
 )
 def test_prompt_at_a_terminal(keys: str, prompt: str | None) -> None:
-    assert typed(keys) == prompt
+    assert press_keys(keys) == prompt
 
 
 def test_commands_are_completed() -> None:
@@ -98,11 +98,11 @@ def test_question_takes_the_keyboard_temporarily() -> None:
                 await asyncio.sleep(0.01)
             async with keyboard.exclusive():
                 keys.send_text(f"y{ENTER}")
-                said = await keyboard.answer("Proceed? ")
+                result = await keyboard.answer("Proceed? ")
                 keys.send_text(f" test{ENTER}x{ALT_ENTER}")
                 text = await keyboard.edit("make")
         keys.send_text(f"typed{ENTER}")
-        return [said, text, await keyboard.prompt()]
+        return [result, text, await keyboard.prompt()]
 
     assert at_keyboard(play, LiveState()) == ["y", "make test\nx", "half typed"]
 
@@ -111,9 +111,9 @@ def test_question_takes_the_keyboard_temporarily() -> None:
 def test_unanswered_question_is_no_answer(key: str) -> None:
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> list[str | None]:
         keys.send_text(key)
-        said = await keyboard.answer("Proceed? ")
+        result = await keyboard.answer("Proceed? ")
         keys.send_text(CTRL_C)
-        return [said, await keyboard.edit("make")]
+        return [result, await keyboard.edit("make")]
 
     assert at_keyboard(play, LiveState()) == [None, None]
 
@@ -176,7 +176,7 @@ def test_invalid_utf8_is_replaced() -> None:
 
 
 def test_pasted_text_is_one_prompt() -> None:
-    assert typed(f"\x1b[200~one\ntwo\n\x1b[201~three{ENTER}") == "one\ntwo\nthree"
+    assert press_keys(f"\x1b[200~one\ntwo\n\x1b[201~three{ENTER}") == "one\ntwo\nthree"
 
 
 def test_status_lines_show_activity() -> None:

@@ -55,7 +55,7 @@ def test_paragraph_and_status_are_one_write() -> None:
 
     async def play(written: Written, keyboard: TerminalKeyboard) -> list[str]:
         async with keyboard.accept_input(lambda text: None):
-            while not any("answering" in one for one in written.writes):
+            while not any("answering" in write for write in written.writes):
                 await asyncio.sleep(0.01)
             before = len(written.writes)
             await keyboard.print_above("a paragraph\n")

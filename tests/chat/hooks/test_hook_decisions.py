@@ -10,7 +10,7 @@ from plait.chat.approval import Approval
 from plait.chat.tools.base import Proposal
 from plait.chat.turn import MAX_STOP_BLOCKS
 from plait.write.lines import Version
-from tests.chat.hooks.theatre import KEEP, RUN, Json, Theatre, orders, own
+from tests.chat.hooks.theatre import KEEP, RUN, HookSession, Json, event_command, json_command
 
 
 class Person:
@@ -36,39 +36,42 @@ REFUSED = {
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        (own("PreToolUse", permissionDecision="deny", permissionDecisionReason="no"), "no"),
-        (orders(decision="block", reason="no"), "no"),
+        (
+            event_command("PreToolUse", permissionDecision="deny", permissionDecisionReason="no"),
+            "no",
+        ),
+        (json_command(decision="block", reason="no"), "no"),
         ("echo no >&2; exit 2", "[echo no >&2; exit 2]: no\n"),
         ("exit 2", "[exit 2]: No stderr output"),
     ],
 )
 @pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
 def test_hook_denies_a_call(tmp_path: Path, command: str, reason: str, mode: str) -> None:
-    theatre = Theatre(tmp_path, {"PreToolUse": command, "PostToolUse": "echo post"}, mode=mode)
+    theatre = HookSession(tmp_path, {"PreToolUse": command, "PostToolUse": "echo post"}, mode=mode)
     theatre.play("run")
     (line,) = theatre.results
-    told = f"PreToolUse:Bash hook error: {reason}"
-    assert line["message"]["content"][0]["content"] == told
-    assert line["toolUseResult"] == f"Error: {told}"
+    result = f"PreToolUse:Bash hook error: {reason}"
+    assert line["message"]["content"][0]["content"] == result
+    assert line["toolUseResult"] == f"Error: {result}"
     assert (line["toolDenialKind"], line["permissionDecision"]) == ("permission-rule", REFUSED)
     assert not theatre.attached
 
 
 def test_the_last_denial_wins_over_permission(tmp_path: Path) -> None:
     deny = [
-        own("PreToolUse", permissionDecision="deny", permissionDecisionReason=word)
+        event_command("PreToolUse", permissionDecision="deny", permissionDecisionReason=word)
         for word in ("one", "two")
     ]
-    allow = own("PreToolUse", permissionDecision="allow")
-    theatre = Theatre(tmp_path, {"PreToolUse": [f"sleep 0.3; {deny[0]}", deny[1], allow]})
+    allow = event_command("PreToolUse", permissionDecision="allow")
+    theatre = HookSession(tmp_path, {"PreToolUse": [f"sleep 0.3; {deny[0]}", deny[1], allow]})
     theatre.play("run")
     (block,) = theatre.results[0]["message"]["content"]
     assert block["content"] == "PreToolUse:Bash hook error: one"
 
 
 def test_allow_skips_the_question(tmp_path: Path) -> None:
-    allow = own("PreToolUse", permissionDecision="allow")
-    theatre = Theatre(tmp_path, {"PreToolUse": allow}, allowed=())
+    allow = event_command("PreToolUse", permissionDecision="allow")
+    theatre = HookSession(tmp_path, {"PreToolUse": allow}, allowed=())
     theatre.play("write")
     assert (theatre.work / "new.txt").read_text() == "x"
     assert theatre.results[0]["permissionDecision"] == {
@@ -89,20 +92,20 @@ def test_allow_skips_the_question(tmp_path: Path) -> None:
 def test_hook_cannot_override_a_deny_rule(
     tmp_path: Path, manner: dict[str, Any], code: str | None
 ) -> None:
-    theatre = Theatre(tmp_path, {"PreToolUse": orders(decision="approve")}, **manner)
+    theatre = HookSession(tmp_path, {"PreToolUse": json_command(decision="approve")}, **manner)
     theatre.play("write")
     assert not (theatre.work / "new.txt").exists()
     assert (theatre.results[0].get("permissionDecision") or {}).get("reasonCode") == code
 
 
 def test_ask_decision_asks_the_user(tmp_path: Path) -> None:
-    ask = own("PreToolUse", permissionDecision="ask", permissionDecisionReason="sure?")
+    ask = event_command("PreToolUse", permissionDecision="ask", permissionDecisionReason="sure?")
     person = Person()
-    theatre = Theatre(tmp_path, {"PreToolUse": ask}, asker=person)
+    theatre = HookSession(tmp_path, {"PreToolUse": ask}, asker=person)
     theatre.play("run")
     assert person.asked == ["echo hi"]
     assert theatre.results[0]["permissionDecision"]["reasonCode"] == "hook:PreToolUse"
-    alone = Theatre(tmp_path / "alone", {"PreToolUse": ask}) if _made(tmp_path) else None
+    alone = HookSession(tmp_path / "alone", {"PreToolUse": ask}) if _made(tmp_path) else None
     assert alone
     alone.play("run")
     (line,) = alone.results
@@ -120,36 +123,40 @@ def _made(folder: Path) -> bool:
 
 
 def test_dont_ask_mode_denies_what_hooks_would_ask(tmp_path: Path) -> None:
-    ask = own("PreToolUse", permissionDecision="ask")
-    theatre = Theatre(tmp_path, {"PreToolUse": ask}, mode="dontAsk")
+    ask = event_command("PreToolUse", permissionDecision="ask")
+    theatre = HookSession(tmp_path, {"PreToolUse": ask}, mode="dontAsk")
     theatre.play("run")
     assert theatre.results[0]["permissionDecision"]["reasonCode"] == "mode:dontAsk"
 
 
 def test_updated_input_is_validated(tmp_path: Path) -> None:
-    change = own("PreToolUse", updatedInput={"command": "echo changed"})
-    theatre = Theatre(tmp_path, {"PreToolUse": change})
+    change = event_command("PreToolUse", updatedInput={"command": "echo changed"})
+    theatre = HookSession(tmp_path, {"PreToolUse": change})
     theatre.play("run")
     assert theatre.results[0]["message"]["content"][0]["content"] == "changed"
     (tmp_path / "wrong").mkdir()
-    wrong = Theatre(tmp_path / "wrong", {"PreToolUse": own("PreToolUse", updatedInput={"x": 1})})
+    wrong = HookSession(
+        tmp_path / "wrong", {"PreToolUse": event_command("PreToolUse", updatedInput={"x": 1})}
+    )
     wrong.play("run")
-    told = wrong.results[0]["message"]["content"][0]["content"]
-    assert told.startswith("PreToolUse hook for Bash returned updatedInput that failed schema")
+    entry = wrong.results[0]["message"]["content"][0]["content"]
+    assert entry.startswith("PreToolUse hook for Bash returned updatedInput that failed schema")
     assert wrong.results[0]["permissionDecision"] == REFUSED
 
 
 def test_updated_input_is_checked_against_rules(tmp_path: Path) -> None:
-    change = own("PreToolUse", permissionDecision="allow", updatedInput={"command": "rm x"})
-    theatre = Theatre(tmp_path, {"PreToolUse": change}, forbidden=("Bash(rm:*)",))
+    change = event_command(
+        "PreToolUse", permissionDecision="allow", updatedInput={"command": "rm x"}
+    )
+    theatre = HookSession(tmp_path, {"PreToolUse": change}, forbidden=("Bash(rm:*)",))
     theatre.play("run")
     assert "has been denied" in theatre.results[0]["message"]["content"][0]["content"]
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolBatch"])
 def test_continue_false_ends_the_turn_after_results(tmp_path: Path, event: str) -> None:
-    stop = orders(**{"continue": False, "stopReason": "enough"})
-    theatre = Theatre(tmp_path, {event: stop})
+    stop = json_command(**{"continue": False, "stopReason": "enough"})
+    theatre = HookSession(tmp_path, {event: stop})
     ended = theatre.play("run")
     assert (ended.ending, ended.text, ended.responses) == ("done", "", 1)
     assert theatre.results[0]["message"]["content"][0]["content"] == "hi"
@@ -158,31 +165,31 @@ def test_continue_false_ends_the_turn_after_results(tmp_path: Path, event: str) 
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "text"),
     [
-        (orders(decision="block", reason="because"), "because"),
+        (json_command(decision="block", reason="because"), "because"),
         ("echo because >&2; exit 2", "[echo because >&2; exit 2]: because\n"),
     ],
 )
 @pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure"])
-def test_reason_is_sent_to_the_model(tmp_path: Path, command: str, told: str, event: str) -> None:
-    theatre = Theatre(tmp_path, {event: command})
+def test_reason_is_sent_to_the_model(tmp_path: Path, command: str, text: str, event: str) -> None:
+    theatre = HookSession(tmp_path, {event: command})
     theatre.play("run" if event == "PostToolUse" else "fail")
     (found,) = theatre.attached
-    assert found["blockingError"] == {"blockingError": told, "command": command}
+    assert found["blockingError"] == {"blockingError": text, "command": command}
     assert f"{event}:Bash hook blocking error from command" in theatre.sent
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 def test_blocked_prompt_is_not_sent(tmp_path: Path, version: Version) -> None:
-    block = orders(decision="block", reason="not so")
-    theatre = Theatre(tmp_path, {"UserPromptSubmit": [block, "echo more"]}, version=version)
+    block = json_command(decision="block", reason="not so")
+    theatre = HookSession(tmp_path, {"UserPromptSubmit": [block, "echo more"]}, version=version)
     ended = theatre.play("run")
-    told = "UserPromptSubmit operation blocked by hook:\nnot so\n\nOriginal prompt: run"
-    assert (ended.ending, ended.text, ended.responses) == ("done", told, 0)
-    assert theatre.notices == [told]
+    result = "UserPromptSubmit operation blocked by hook:\nnot so\n\nOriginal prompt: run"
+    assert (ended.ending, ended.text, ended.responses) == ("done", result, 0)
+    assert theatre.notices == [result]
     (line,) = theatre.lines
-    assert (line["subtype"], line["level"], line["content"]) == ("informational", "warning", told)
+    assert (line["subtype"], line["level"], line["content"]) == ("informational", "warning", result)
     if version == "2.1.325":
         ending = {"kind": "blocked_by_hook", "reason": "not so"}
         assert line["promptSubmitEnding"] == {"ending": ending, "promptKept": False}
@@ -191,8 +198,8 @@ def test_blocked_prompt_is_not_sent(tmp_path: Path, version: Version) -> None:
 
 
 def test_stopped_prompt_is_kept_unanswered(tmp_path: Path) -> None:
-    stop = orders(**{"continue": False, "stopReason": "enough"})
-    theatre = Theatre(tmp_path, {"UserPromptSubmit": stop})
+    stop = json_command(**{"continue": False, "stopReason": "enough"})
+    theatre = HookSession(tmp_path, {"UserPromptSubmit": stop})
     assert theatre.play("run").text == "Operation stopped by hook: enough"
     assert (
         theatre.picture
@@ -207,8 +214,8 @@ C<B  system informational"""
 
 
 def test_reworded_prompt_after_a_block(tmp_path: Path) -> None:
-    once = f"test -e once || {{ touch once; {orders(decision='block', reason='no')}; }}"
-    theatre = Theatre(tmp_path, {"UserPromptSubmit": once})
+    once = f"test -e once || {{ touch once; {json_command(decision='block', reason='no')}; }}"
+    theatre = HookSession(tmp_path, {"UserPromptSubmit": once})
     assert theatre.play("run", "run").text == "Done."
     assert theatre.picture.splitlines()[0] == "A<·  system informational"
 
@@ -217,50 +224,50 @@ ONCE = "test -e once && exit 0; touch once; "
 
 
 @pytest.mark.parametrize(
-    ("command", "told", "kinds"),
+    ("command", "text", "kinds"),
     [
         (
             ONCE + "echo more >&2; exit 2",
             f"[{ONCE}echo more >&2; exit 2]: more\n",
             [],
         ),
-        (ONCE + orders(decision="block", reason="more"), "more", ["hook_blocking_error"]),
+        (ONCE + json_command(decision="block", reason="more"), "more", ["hook_blocking_error"]),
     ],
 )
 def test_a_stop_hook_continues_the_turn(
-    tmp_path: Path, command: str, told: str, kinds: list[str]
+    tmp_path: Path, command: str, text: str, kinds: list[str]
 ) -> None:
-    theatre = Theatre(tmp_path, {"Stop": command})
+    theatre = HookSession(tmp_path, {"Stop": command})
     assert theatre.play("run").text == "ok"
-    (note,) = [one for one in theatre.lines if one.get("isMeta") and one["type"] == "user"]
-    assert note["message"]["content"] == f"Stop hook feedback:\n{told}"
-    assert [one["type"] for one in theatre.attached] == kinds
-    first, last = [one for one in theatre.lines if one.get("subtype") == "stop_hook_summary"]
-    assert (first["hookErrors"], last["hookErrors"]) == ([told], [])
+    (note,) = [line for line in theatre.lines if line.get("isMeta") and line["type"] == "user"]
+    assert note["message"]["content"] == f"Stop hook feedback:\n{text}"
+    assert [attachment["type"] for attachment in theatre.attached] == kinds
+    first, last = [line for line in theatre.lines if line.get("subtype") == "stop_hook_summary"]
+    assert (first["hookErrors"], last["hookErrors"]) == ([text], [])
     assert first["hookInfos"] == [{"command": command}]
     assert first["toolUseID"] != last["toolUseID"]
 
 
 def test_stop_hook_loop_is_bounded(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path, {"Stop": f"{KEEP}; exit 2"})
+    theatre = HookSession(tmp_path, {"Stop": f"{KEEP}; exit 2"})
     assert theatre.play("hello").responses == MAX_STOP_BLOCKS
-    assert [one["stop_hook_active"] for one in theatre.told()] == [False] + [True] * 8
+    assert [item["stop_hook_active"] for item in theatre.told()] == [False] + [True] * 8
     assert theatre.lines[-1]["content"].startswith(
         "A hook blocked the turn from ending 9 consecutive times — overriding and ending turn."
     )
 
 
 def test_stop_hook_context_continues_the_turn(tmp_path: Path) -> None:
-    more = own("Stop", additionalContext="more")
-    theatre = Theatre(tmp_path, {"Stop": ONCE + more})
+    more = event_command("Stop", additionalContext="more")
+    theatre = HookSession(tmp_path, {"Stop": ONCE + more})
     assert theatre.play("hello").responses == 2
-    summary = next(one for one in theatre.lines if one.get("subtype") == "stop_hook_summary")
+    summary = next(line for line in theatre.lines if line.get("subtype") == "stop_hook_summary")
     assert summary["hookAdditionalContext"] == ["more"]
 
 
 def test_continue_false_overrides_other_stop_hooks(tmp_path: Path) -> None:
-    stop = orders(**{"continue": False, "stopReason": "enough"})
-    theatre = Theatre(tmp_path, {"Stop": [stop, "sleep 0.1; exit 2"]})
+    stop = json_command(**{"continue": False, "stopReason": "enough"})
+    theatre = HookSession(tmp_path, {"Stop": [stop, "sleep 0.1; exit 2"]})
     assert theatre.play("hello").responses == 1
     summary = theatre.lines[-1]
     assert (summary["preventedContinuation"], summary["stopReason"]) == (True, "enough")
@@ -272,13 +279,13 @@ def test_continue_false_overrides_other_stop_hooks(tmp_path: Path) -> None:
 )
 def test_permission_request_hook_answers(tmp_path: Path, decision: Json, is_done: bool) -> None:
     person = Person()
-    hooks = {"PermissionRequest": own("PermissionRequest", decision=decision)}
-    theatre = Theatre(tmp_path, hooks, asker=person)
+    hooks = {"PermissionRequest": event_command("PermissionRequest", decision=decision)}
+    theatre = HookSession(tmp_path, hooks, asker=person)
     theatre.play("write")
     assert (theatre.work / "new.txt").exists() == is_done
     assert person.asked == []
-    (told,) = theatre.attached
-    assert told["type"] == "hook_permission_decision"
+    (attachment,) = theatre.attached
+    assert attachment["type"] == "hook_permission_decision"
     found = theatre.results[0]["permissionDecision"]
     assert (found["source"], found["reasonType"]) == ("hook", "hook")
     assert found["reasonCode"] == ("unknown" if is_done else "hook:PermissionRequest")
@@ -286,7 +293,7 @@ def test_permission_request_hook_answers(tmp_path: Path, decision: Json, is_done
 
 def test_without_a_hook_decision_the_user_is_asked(tmp_path: Path) -> None:
     person = Person()
-    theatre = Theatre(tmp_path, {"PermissionRequest": "true"}, asker=person)
+    theatre = HookSession(tmp_path, {"PermissionRequest": "true"}, asker=person)
     theatre.play("write")
     assert len(person.asked) == 1
 
@@ -306,22 +313,22 @@ def test_notification_hook_runs_while_waiting(
                 await asyncio.sleep(0.02)
             return Approval(is_allowed=True)
 
-    theatre = Theatre(tmp_path, {"Notification": heard}, asker=Slow())
+    theatre = HookSession(tmp_path, {"Notification": heard}, asker=Slow())
     theatre.play("write")
-    (told,) = theatre.told()
-    assert told["message"] == "Claude needs your permission"
-    assert told["notification_type"] == "permission_prompt"
+    (text,) = theatre.told()
+    assert text["message"] == "Claude needs your permission"
+    assert text["notification_type"] == "permission_prompt"
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 def test_precompact_hook_blocks_compaction(tmp_path: Path, version: Version) -> None:
-    theatre = Theatre(tmp_path, {"PreCompact": "echo no >&2; exit 2"}, version=version)
+    theatre = HookSession(tmp_path, {"PreCompact": "echo no >&2; exit 2"}, version=version)
     theatre.play("hello", "/compact")
-    told = "Compaction blocked by PreCompact hook: [echo no >&2; exit 2]: no"
-    assert theatre.notices == [told]
-    assert not any(one.get("isCompactSummary") for one in theatre.lines)
+    result = "Compaction blocked by PreCompact hook: [echo no >&2; exit 2]: no"
+    assert theatre.notices == [result]
+    assert not any(line.get("isCompactSummary") for line in theatre.lines)
     if version == "2.1.325":
-        assert told in theatre.lines[-1]["content"]
+        assert result in theatre.lines[-1]["content"]
 
 
 def test_precompact_hook_adds_instructions(tmp_path: Path) -> None:
@@ -330,19 +337,24 @@ def test_precompact_hook_adds_instructions(tmp_path: Path) -> None:
         "PostCompact": "echo done",
         "SessionStart": "echo on",
     }
-    theatre = Theatre(tmp_path, hooks)
+    theatre = HookSession(tmp_path, hooks)
     theatre.play("hello", "/compact")
     assert "the numbers" in theatre.sent
-    words = (str(one.get("message")) for one in theatre.lines)
-    (printed,) = [one for one in words if "Compacted (" in one]
+    words = (str(line.get("message")) for line in theatre.lines)
+    (printed,) = [word for word in words if "Compacted (" in word]
     assert "PreCompact [echo the numbers] completed successfully: the numbers" in printed
     assert "PostCompact [echo done] completed successfully: done" in printed
-    begun = [one for one in theatre.attached if one["hookEvent"] == "SessionStart"]
-    assert [one["hookName"] for one in begun] == ["SessionStart:startup", "SessionStart:compact"]
+    results = [
+        attachment for attachment in theatre.attached if attachment["hookEvent"] == "SessionStart"
+    ]
+    assert [item["hookName"] for item in results] == [
+        "SessionStart:startup",
+        "SessionStart:compact",
+    ]
 
 
 def test_interrupted_turn_kills_its_hooks(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path, {"PreToolUse": "echo $$ > $HERE/pid; sleep 30"})
+    theatre = HookSession(tmp_path, {"PreToolUse": "echo $$ > $HERE/pid; sleep 30"})
 
     async def played() -> list[Any]:
         async with theatre.client as client:
@@ -356,7 +368,7 @@ def test_interrupted_turn_kills_its_hooks(tmp_path: Path) -> None:
 
 
 def test_interrupt_during_session_start(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path, {"SessionStart": "sleep 30"})
+    theatre = HookSession(tmp_path, {"SessionStart": "sleep 30"})
 
     async def played() -> list[Any]:
         async with theatre.client as client:
@@ -369,7 +381,7 @@ def test_interrupt_during_session_start(tmp_path: Path) -> None:
 
 
 def test_session_end_errors_are_logged(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path, {"SessionEnd": ["echo bad >&2; exit 1", "true"]})
+    theatre = HookSession(tmp_path, {"SessionEnd": ["echo bad >&2; exit 1", "true"]})
     theatre.play("hello")
     assert theatre.notes == ["SessionEnd hook [echo bad >&2; exit 1] failed: bad"]
 
@@ -381,7 +393,7 @@ def test_parallel_calls_run_their_own_hooks(tmp_path: Path) -> None:
             {"text": "Done."},
         ]
     }
-    theatre = Theatre(tmp_path, {"PreToolUse": KEEP}, script=script)
+    theatre = HookSession(tmp_path, {"PreToolUse": KEEP}, script=script)
     (theatre.work / "a").write_text("a")
     theatre.play("hello")
-    assert sorted(one["tool_name"] for one in theatre.told()) == ["Bash", "Read"]
+    assert sorted(item["tool_name"] for item in theatre.told()) == ["Bash", "Read"]

@@ -8,7 +8,7 @@ import pytest
 from plait.chat.hooks import EVENTS, Hook, HookSettings, load_hooks, matches_matcher
 from plait.chat.settings import ClientSettings, SettingsFile
 from plait.write.lines import Version
-from tests.chat.hooks.theatre import KEEP, RUN, Json, Theatre
+from tests.chat.hooks.theatre import KEEP, RUN, HookSession, Json
 
 COMMON = "session_id transcript_path cwd"
 FIELDS = {
@@ -34,80 +34,84 @@ FIELDS = {
 
 def play(folder: Path, *prompts: str, **manner: Any) -> dict[str, list[Json]]:
     """Return what hooks of all events were told, by event."""
-    theatre = Theatre(folder, dict.fromkeys(EVENTS, KEEP), **manner)
+    theatre = HookSession(folder, dict.fromkeys(EVENTS, KEEP), **manner)
     theatre.play(*prompts)
-    told: dict[str, list[Json]] = {}
-    for one in theatre.told():
-        told.setdefault(one["hook_event_name"], []).append(one)
-    return told
+    found: dict[str, list[Json]] = {}
+    for item in theatre.told():
+        found.setdefault(item["hook_event_name"], []).append(item)
+    return found
 
 
 def test_hook_input_matches_the_client(tmp_path: Path) -> None:
-    told = play(tmp_path, "run", "fail", "write", "/compact")
+    events = play(tmp_path, "run", "fail", "write", "/compact")
     for event, fields in FIELDS.items():
-        assert [*told[event][0]] == fields.split(), event
-    assert [one["source"] for one in told["SessionStart"]] == ["startup", "compact"]
-    compaction = told["PreCompact"][0]["prompt_id"]
-    assert compaction == told["PostCompact"][0]["prompt_id"]
-    assert compaction not in {one["prompt_id"] for one in told["UserPromptSubmit"]}
-    assert [*told["SessionStart"][1]] == f"{COMMON} prompt_id hook_event_name source model".split()
+        assert [*events[event][0]] == fields.split(), event
+    assert [item["source"] for item in events["SessionStart"]] == ["startup", "compact"]
+    compaction = events["PreCompact"][0]["prompt_id"]
+    assert compaction == events["PostCompact"][0]["prompt_id"]
+    assert compaction not in {item["prompt_id"] for item in events["UserPromptSubmit"]}
+    assert [
+        *events["SessionStart"][1]
+    ] == f"{COMMON} prompt_id hook_event_name source model".split()
 
 
 def test_hook_input_fields(tmp_path: Path) -> None:
-    told = play(tmp_path, "run", "fail", "write")
-    prompt = told["UserPromptSubmit"][0]
+    events = play(tmp_path, "run", "fail", "write")
+    prompt = events["UserPromptSubmit"][0]
     assert (prompt["prompt"], prompt["permission_mode"]) == ("run", "default")
     assert prompt["cwd"] == str(tmp_path / "work")
-    before, after = told["PreToolUse"][0], told["PostToolUse"][0]
+    before, after = events["PreToolUse"][0], events["PostToolUse"][0]
     assert (before["tool_name"], before["tool_input"]) == ("Bash", RUN["input"])
     assert after["tool_use_id"] == before["tool_use_id"]
     assert after["tool_response"]["stdout"] == "hi"
-    (failed,) = told["PostToolUseFailure"]
+    (failed,) = events["PostToolUseFailure"]
     assert (failed["error"], failed["is_interrupt"]) == ("Exit code 3", False)
-    batch = told["PostToolBatch"][0]["tool_calls"]
-    assert [(one["tool_name"], one["tool_response"]) for one in batch] == [("Bash", "hi")]
-    stop = told["Stop"][0]
+    batch = events["PostToolBatch"][0]["tool_calls"]
+    assert [(item["tool_name"], item["tool_response"]) for item in batch] == [("Bash", "hi")]
+    stop = events["Stop"][0]
     assert (stop["last_assistant_message"], stop["stop_hook_active"]) == ("Done.", False)
-    (asked,) = told["PermissionRequest"]
+    (asked,) = events["PermissionRequest"]
     mode = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
     assert asked["permission_suggestions"] == [mode]
-    assert told["SessionEnd"][0]["reason"] == "other"
+    assert events["SessionEnd"][0]["reason"] == "other"
 
 
 def test_prompt_id_matches_the_log(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path, {"UserPromptSubmit": KEEP, "PreToolUse": KEEP, "Stop": KEEP})
+    theatre = HookSession(tmp_path, {"UserPromptSubmit": KEEP, "PreToolUse": KEEP, "Stop": KEEP})
     theatre.play("run", "run")
-    ids = [one["promptId"] for one in theatre.lines if one.get("promptSource")]
+    ids = [line["promptId"] for line in theatre.lines if line.get("promptSource")]
     assert len({*ids}) == 2
-    assert [one["prompt_id"] for one in theatre.told()] == [ids[0]] * 3 + [ids[1]] * 3
+    assert [item["prompt_id"] for item in theatre.told()] == [ids[0]] * 3 + [ids[1]] * 3
 
 
 def test_resumed_session_start_has_its_state(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path, {"SessionStart": KEEP})
+    theatre = HookSession(tmp_path, {"SessionStart": KEEP})
     theatre.play("run")
     theatre.resumed()
     theatre.play("and then?")
-    told = theatre.told()[1]
-    assert told["source"] == "resume"
-    assert told["prompt_cache_likely_expired"] is False
-    assert told["context_tokens"] > 0
-    assert 0 <= told["seconds_since_last_response"] < 60
+    text = theatre.told()[1]
+    assert text["source"] == "resume"
+    assert text["prompt_cache_likely_expired"] is False
+    assert text["context_tokens"] > 0
+    assert 0 <= text["seconds_since_last_response"] < 60
 
 
 def test_interactive_sessions_send_the_model_and_the_exit_reason(tmp_path: Path) -> None:
-    told = play(tmp_path, "hello", entrypoint="cli")
-    assert told["SessionStart"][0]["model"] == "script"
-    assert told["SessionEnd"][0]["reason"] == "prompt_input_exit"
+    events = play(tmp_path, "hello", entrypoint="cli")
+    assert events["SessionStart"][0]["model"] == "script"
+    assert events["SessionEnd"][0]["reason"] == "prompt_input_exit"
 
 
 def test_older_version_has_no_prompt_ids(tmp_path: Path) -> None:
     version: Version = "2.1.29"
-    told = play(tmp_path, "run", version=version)
-    assert not {"prompt_id", "effort"} & {name for one in told.values() for name in one[0]}
+    events = play(tmp_path, "run", version=version)
+    assert not {"prompt_id", "effort"} & {name for value in events.values() for name in value[0]}
 
 
 def test_hook_environment(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path, {"PreToolUse": "cat > /dev/null; pwd; env | grep ^CLAUDE | sort"})
+    theatre = HookSession(
+        tmp_path, {"PreToolUse": "cat > /dev/null; pwd; env | grep ^CLAUDE | sort"}
+    )
     theatre.play("run")
     assert theatre.attached[0]["stdout"].splitlines() == [
         str(theatre.work),
@@ -121,7 +125,7 @@ def test_hook_environment(tmp_path: Path) -> None:
 
 def test_hook_that_ignores_stdin_is_fine(tmp_path: Path) -> None:
     script = {"answers": [{"text": "x" * 300_000}]}
-    theatre = Theatre(tmp_path, {"Stop": "exec 0<&-; echo fine"}, script=script)
+    theatre = HookSession(tmp_path, {"Stop": "exec 0<&-; echo fine"}, script=script)
     theatre.play("hello")
     assert theatre.attached[0]["content"] == "fine"
 
@@ -129,7 +133,7 @@ def test_hook_that_ignores_stdin_is_fine(tmp_path: Path) -> None:
 def test_hooks_of_an_event_run_in_parallel(tmp_path: Path) -> None:
     wait = "for i in $(seq 200); do test -e $HERE/{1} && exit 0; sleep 0.05; done; exit 1"
     meet = f"touch $HERE/{{0}}; {wait}"
-    theatre = Theatre(tmp_path, {"Stop": [meet.format("a", "b"), meet.format("b", "a")]})
+    theatre = HookSession(tmp_path, {"Stop": [meet.format("a", "b"), meet.format("b", "a")]})
     theatre.play("hello")
     assert not theatre.attached
 
@@ -168,7 +172,7 @@ def test_same_command_runs_once_per_event() -> None:
         Hook("Stop", "a"),
         Hook("SessionEnd", "a"),
     )
-    assert [one.command for one in HookSettings(hooks).select("Stop", None)] == ["a", "b"]
+    assert [item.command for item in HookSettings(hooks).select("Stop", None)] == ["a", "b"]
 
 
 def test_if_condition_is_a_permission_rule(tmp_path: Path) -> None:
@@ -176,9 +180,9 @@ def test_if_condition_is_a_permission_rule(tmp_path: Path) -> None:
         {"type": "command", "command": f"echo {number}", "if": rule}
         for number, rule in enumerate(("Bash(echo *)", "Bash(git *)", "Bash("))
     ]
-    theatre = Theatre(tmp_path, {"PreToolUse": {"matcher": "Bash", "hooks": entries}})
+    theatre = HookSession(tmp_path, {"PreToolUse": {"matcher": "Bash", "hooks": entries}})
     theatre.play("run")
-    assert [one["content"] for one in theatre.attached] == ["0"]
+    assert [attachment["content"] for attachment in theatre.attached] == ["0"]
 
 
 def settings(**values: Any) -> ClientSettings:
@@ -202,8 +206,8 @@ def test_invalid_hooks_are_reported() -> None:
             }
         )
     )
-    assert [one.command for one in book.hooks] == ["fine"]
-    assert [one.partition(" in ")[0] for one in book.notices] == [
+    assert [hook.command for hook in book.hooks] == ["fine"]
+    assert [notice.partition(" in ")[0] for notice in book.notices] == [
         *["a hook for Stop"] * 5,
         "hooks for 'Nothing'",
         "`hooks.PreToolUse`",
@@ -211,7 +215,7 @@ def test_invalid_hooks_are_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "told", "seconds"),
+    ("event", "text", "seconds"),
     [
         ("Stop", None, 60),
         ("Stop", 5, 5),
@@ -224,8 +228,8 @@ def test_invalid_hooks_are_reported() -> None:
         ("SessionEnd", 10, 10),
     ],
 )
-def test_hook_timeouts(event: str, told: Any, seconds: float) -> None:
-    entry = {"type": "command", "command": "x", "timeout": told}
+def test_hook_timeouts(event: str, text: Any, seconds: float) -> None:
+    entry = {"type": "command", "command": "x", "timeout": text}
     (hook,) = load_hooks(settings(hooks={event: [{"hooks": [entry]}]})).hooks
     assert hook.seconds == seconds
 
@@ -252,21 +256,21 @@ def test_agent_hooks(tmp_path: Path) -> None:
             {"when": "look around", "answers": [{"calls": [RUN]}, {"text": "Seen."}]},
         ]
     }
-    told = play(tmp_path, "[errand]", script=script, allowed=("Bash", "Agent"))
-    (stop,) = told["SubagentStop"]
-    (begun,) = told["SubagentStart"]
-    assert stop["agent_type"] == begun["agent_type"] == "general-purpose"
-    assert stop["agent_id"] == begun["agent_id"]
+    events = play(tmp_path, "[errand]", script=script, allowed=("Bash", "Agent"))
+    (stop,) = events["SubagentStop"]
+    (text,) = events["SubagentStart"]
+    assert stop["agent_type"] == text["agent_type"] == "general-purpose"
+    assert stop["agent_id"] == text["agent_id"]
     assert stop["agent_transcript_path"].endswith(f"agent-{stop['agent_id']}.jsonl")
-    assert stop["transcript_path"] == told["Stop"][0]["transcript_path"]
+    assert stop["transcript_path"] == events["Stop"][0]["transcript_path"]
     assert stop["last_assistant_message"] == "Seen."
-    inner = [one for one in told["PreToolUse"] if "agent_id" in one]
-    assert [one["tool_name"] for one in inner] == ["Bash"]
-    assert len(told["Stop"]) == 1
+    inner = [item for item in events["PreToolUse"] if "agent_id" in item]
+    assert [item["tool_name"] for item in inner] == ["Bash"]
+    assert len(events["Stop"]) == 1
 
 
 def test_a_blocked_compaction_has_its_own_prompt_id(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path, {"PreCompact": f"{KEEP}; exit 2"})
+    theatre = HookSession(tmp_path, {"PreCompact": f"{KEEP}; exit 2"})
     theatre.play("hello", "/compact", "and then?")
-    ids = [one["promptId"] for one in theatre.lines if one.get("promptSource")]
+    ids = [line["promptId"] for line in theatre.lines if line.get("promptSource")]
     assert len({*ids, theatre.told()[0]["prompt_id"]}) == 3

@@ -6,22 +6,22 @@ from typing import Any
 import pytest
 
 from plait.write.lines import Version
-from tests.chat.hooks.theatre import SCRIPT, Json, Theatre, orders, own
+from tests.chat.hooks.theatre import SCRIPT, HookSession, Json, event_command, json_command
 
 REMINDED = "<system-reminder>\n{}\n</system-reminder>"
 
 
-def kinds(theatre: Theatre) -> list[str]:
-    return [one["type"].removeprefix("hook_") for one in theatre.attached]
+def kinds(theatre: HookSession) -> list[str]:
+    return [attachment["type"].removeprefix("hook_") for attachment in theatre.attached]
 
 
-def without_times(told: Json) -> Json:
-    return {name: value for name, value in told.items() if name != "durationMs"}
+def without_times(text: Json) -> Json:
+    return {name: value for name, value in text.items() if name != "durationMs"}
 
 
 def test_silent_hooks_leave_only_the_stop_summary(tmp_path: Path) -> None:
     events = "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolBatch Stop SessionEnd"
-    theatre = Theatre(tmp_path, dict.fromkeys(events.split(), "true"))
+    theatre = HookSession(tmp_path, dict.fromkeys(events.split(), "true"))
     theatre.play("run")
     assert (
         theatre.picture
@@ -33,9 +33,9 @@ D<C  user → hi
 E<D  assistant Done.
 F<E  system stop_hook_summary"""
     )
-    told = without_times(theatre.lines[-1])
-    assert [without_times(one) for one in told["hookInfos"]] == [{"command": "true"}]
-    assert (told["hookErrors"], told["hasOutput"], told["preventedContinuation"]) == (
+    result = without_times(theatre.lines[-1])
+    assert [without_times(item) for item in result["hookInfos"]] == [{"command": "true"}]
+    assert (result["hookErrors"], result["hasOutput"], result["preventedContinuation"]) == (
         [],
         False,
         False,
@@ -44,7 +44,7 @@ F<E  system stop_hook_summary"""
 
 def test_plain_hook_output_is_logged_at_its_event(tmp_path: Path) -> None:
     events = "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolBatch Stop"
-    theatre = Theatre(tmp_path, {event: f"echo {event}" for event in events.split()})
+    theatre = HookSession(tmp_path, {event: f"echo {event}" for event in events.split()})
     theatre.play("run")
     assert (
         theatre.picture
@@ -83,15 +83,15 @@ EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop
 @pytest.mark.parametrize("event", EVENTS)
 def test_a_failing_hook_is_reported_and_has_no_effect(tmp_path: Path, event: str) -> None:
     command = "echo out; echo bad >&2; exit 1"
-    theatre = Theatre(tmp_path, {event: command})
+    theatre = HookSession(tmp_path, {event: command})
     ended = theatre.play("run")
-    (told,) = theatre.attached
+    (attachment,) = theatre.attached
     call = theatre.results[0]["message"]["content"][0]["tool_use_id"]
     at_tool = event in ("PreToolUse", "PostToolUse")
-    assert without_times(told) == {
+    assert without_times(attachment) == {
         "type": "hook_non_blocking_error",
         "hookName": NAMES.get(event, event),
-        "toolUseID": call if at_tool else told["toolUseID"],
+        "toolUseID": call if at_tool else attachment["toolUseID"],
         "hookEvent": event,
         "stderr": "Failed with non-blocking status code: bad",
         "stdout": "out\n",
@@ -105,12 +105,12 @@ def test_a_failing_hook_is_reported_and_has_no_effect(tmp_path: Path, event: str
 @pytest.mark.parametrize("event", EVENTS)
 def test_hanging_hook_is_killed(tmp_path: Path, event: str) -> None:
     entry = {"type": "command", "command": "sleep 30 & sleep 30", "timeout": 0.2}
-    theatre = Theatre(tmp_path, {event: {"hooks": [entry]}})
+    theatre = HookSession(tmp_path, {event: {"hooks": [entry]}})
     assert theatre.play("run").text == "Done."
-    (told,) = theatre.attached
-    assert told["type"] == "hook_cancelled"
+    (attachment,) = theatre.attached
+    assert attachment["type"] == "hook_cancelled"
     if event != "PostToolUse":
-        assert (told["timedOut"], told["timeoutMs"], told["command"]) == (
+        assert (attachment["timedOut"], attachment["timeoutMs"], attachment["command"]) == (
             True,
             200,
             entry["command"],
@@ -121,13 +121,13 @@ def test_hanging_hook_is_killed(tmp_path: Path, event: str) -> None:
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("garbage", ['{"decision": bad', "[1]", "\\377\\000", '"word"'])
 def test_invalid_json_is_text(tmp_path: Path, event: str, garbage: str) -> None:
-    theatre = Theatre(tmp_path, {event: f"printf '{garbage}'"})
+    theatre = HookSession(tmp_path, {event: f"printf '{garbage}'"})
     assert theatre.play("run").text == "Done."
     assert kinds(theatre) == ["success"]
 
 
 @pytest.mark.parametrize(
-    ("told", "trouble"),
+    ("text", "trouble"),
     [
         ({"decision": 7}, 'decision: Invalid option: expected one of "approve"|"block"'),
         ({"continue": "no"}, "continue: expected boolean, received string"),
@@ -139,8 +139,8 @@ def test_invalid_json_is_text(tmp_path: Path, event: str, garbage: str) -> None:
         ),
     ],
 )
-def test_invalid_hook_output_is_reported(tmp_path: Path, told: Json, trouble: str) -> None:
-    theatre = Theatre(tmp_path, {"Stop": orders(**told)})
+def test_invalid_hook_output_is_reported(tmp_path: Path, text: Json, trouble: str) -> None:
+    theatre = HookSession(tmp_path, {"Stop": json_command(**text)})
     theatre.play("hello")
     (found,) = theatre.attached
     assert found["type"] == "hook_non_blocking_error"
@@ -149,9 +149,11 @@ def test_invalid_hook_output_is_reported(tmp_path: Path, told: Json, trouble: st
 
 def test_misplaced_and_malformed_hook_decisions(tmp_path: Path) -> None:
     twice = """printf '{"continue": true}\\n{"continue": true}'"""
-    theatre = Theatre(tmp_path, {"PreToolUse": [own("Stop", additionalContext="x"), twice]})
+    theatre = HookSession(
+        tmp_path, {"PreToolUse": [event_command("Stop", additionalContext="x"), twice]}
+    )
     assert theatre.play("run").text == "Done."
-    troubles = sorted(one["stderr"] for one in theatre.attached)
+    troubles = sorted(attachment["stderr"] for attachment in theatre.attached)
     assert troubles[0].startswith(
         "Failed to run: Hook returned incorrect event name: expected 'PreToolUse' but got 'Stop'."
     )
@@ -160,24 +162,24 @@ def test_misplaced_and_malformed_hook_decisions(tmp_path: Path) -> None:
 
 def test_long_hook_output_goes_to_a_file(tmp_path: Path) -> None:
     long = "head -c 12000 /dev/zero | tr '\\0' x"
-    theatre = Theatre(tmp_path, {"UserPromptSubmit": long})
+    theatre = HookSession(tmp_path, {"UserPromptSubmit": long})
     theatre.play("hello")
-    (told,) = theatre.attached
-    assert told["content"].startswith("<persisted-output>\nOutput too large (11.7KB).")
+    (attachment,) = theatre.attached
+    assert attachment["content"].startswith("<persisted-output>\nOutput too large (11.7KB).")
     (kept,) = (theatre.client.path.with_suffix("") / "tool-results").iterdir()
     assert kept.read_text(encoding="utf-8") == "x" * 12_000
-    assert str(kept) in told["content"]
+    assert str(kept) in attachment["content"]
 
 
 def test_endless_hook_output_is_cut(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path, {"Stop": "yes"})
+    theatre = HookSession(tmp_path, {"Stop": "yes"})
     assert theatre.play("hello").text == "ok"
-    (told,) = theatre.attached
-    assert len(told["stdout"]) <= 4 * 1024 * 1024
+    (attachment,) = theatre.attached
+    assert len(attachment["stdout"]) <= 4 * 1024 * 1024
 
 
 @pytest.mark.parametrize(
-    ("event", "told"),
+    ("event", "text"),
     [
         ("SessionStart", "SessionStart hook additional context: more"),
         ("UserPromptSubmit", "UserPromptSubmit hook additional context: more"),
@@ -186,18 +188,20 @@ def test_endless_hook_output_is_cut(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_context_reaches_the_model(tmp_path: Path, event: str, told: str, version: Version) -> None:
-    theatre = Theatre(tmp_path, {event: own(event, additionalContext="more")}, version=version)
+def test_context_reaches_the_model(tmp_path: Path, event: str, text: str, version: Version) -> None:
+    theatre = HookSession(
+        tmp_path, {event: event_command(event, additionalContext="more")}, version=version
+    )
     theatre.play("run")
-    (line,) = [one for one in theatre.lines if one.get("rendered")]
-    assert line["rendered"] == [{"content": REMINDED.format(told)}]
+    (line,) = [item for item in theatre.lines if item.get("rendered")]
+    assert line["rendered"] == [{"content": REMINDED.format(text)}]
     assert line["attachment"]["content"] == ["more"]
-    assert told in theatre.sent
+    assert text in theatre.sent
 
 
 def test_session_start_contexts_are_logged_together(tmp_path: Path) -> None:
-    told = [own("SessionStart", additionalContext=word) for word in ("one", "two")]
-    theatre = Theatre(tmp_path, {"SessionStart": [told[0], f"sleep 0.2; {told[1]}"]})
+    results = [event_command("SessionStart", additionalContext=word) for word in ("one", "two")]
+    theatre = HookSession(tmp_path, {"SessionStart": [results[0], f"sleep 0.2; {results[1]}"]})
     theatre.play("hello")
     found = theatre.attached[-1]
     assert found == {
@@ -211,7 +215,7 @@ def test_session_start_contexts_are_logged_together(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_system_message_is_shown_to_the_user(tmp_path: Path, event: str) -> None:
-    theatre = Theatre(tmp_path, {event: orders(systemMessage="a warning")})
+    theatre = HookSession(tmp_path, {event: json_command(systemMessage="a warning")})
     theatre.play("run")
     assert f"{event} hook: a warning" in theatre.notices
     assert theatre.attached[-1]["content"] == "a warning"
@@ -221,25 +225,25 @@ def test_system_message_is_shown_to_the_user(tmp_path: Path, event: str) -> None
 # checklist: P99
 def test_older_version_logs_progress_lines(tmp_path: Path) -> None:
     events = "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop"
-    theatre = Theatre(tmp_path, dict.fromkeys(events.split(), "true"), version="2.1.29")
+    theatre = HookSession(tmp_path, dict.fromkeys(events.split(), "true"), version="2.1.29")
     theatre.play("run")
-    progress = [one for one in theatre.lines if one["type"] == "progress"]
+    progress = [line for line in theatre.lines if line["type"] == "progress"]
     call = theatre.results[0]["message"]["content"][0]["tool_use_id"]
-    assert [one["data"] for one in progress] == [
+    assert [item["data"] for item in progress] == [
         {"type": "hook_progress", "hookEvent": event, "hookName": NAMES.get(event, event)}
         | {"command": "true"}
         for event in events.split()
     ]
-    assert [one["toolUseID"] == call for one in progress] == [False, False, True, True, False]
-    assert all(one["parentToolUseID"] == one["toolUseID"] for one in progress)
+    assert [item["toolUseID"] == call for item in progress] == [False, False, True, True, False]
+    assert all(item["parentToolUseID"] == item["toolUseID"] for item in progress)
     assert not theatre.attached
-    assert [one["type"] for one in theatre.lines if "subtype" in one] == ["system", "system"]
+    assert [line["type"] for line in theatre.lines if "subtype" in line] == ["system", "system"]
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 def test_session_with_hooks_can_be_continued(tmp_path: Path, version: Version) -> None:
     hooks: dict[str, Any] = {"SessionStart": "echo begun", "Stop": "echo stopped"}
-    theatre = Theatre(tmp_path, hooks, version=version)
+    theatre = HookSession(tmp_path, hooks, version=version)
     theatre.play("run")
     theatre.resumed()
     theatre.play("and then?")
@@ -251,7 +255,7 @@ def test_hooks_do_not_get_secrets_of_the_environment(tmp_path: Path) -> None:
     secret = "correct-horse-battery-staple"
     environment = {"PATH": "/usr/bin:/bin", "MY_TOKEN": secret}
     hooks = {"UserPromptSubmit": f"echo [$MY_TOKEN] {secret[:8]}{secret[8:]}"}
-    theatre = Theatre(tmp_path, hooks, environment=environment)
+    theatre = HookSession(tmp_path, hooks, environment=environment)
     theatre.play("hello")
     assert theatre.attached[0]["content"] == "[] [secret from the environment]"
 
@@ -259,7 +263,7 @@ def test_hooks_do_not_get_secrets_of_the_environment(tmp_path: Path) -> None:
 def test_hooks_do_not_run_for_invalid_calls(tmp_path: Path) -> None:
     calls = [{"name": "Nothing", "input": {}}, {"name": "Bash", "input": {"command": 7}}]
     script = {"answers": [{"calls": calls}, {"text": "Done."}]}
-    theatre = Theatre(
+    theatre = HookSession(
         tmp_path, {"PreToolUse": "echo pre", "PostToolUseFailure": "echo post"}, script=script
     )
     theatre.play("hello")

@@ -39,14 +39,14 @@ SCRIPT: Json = {
 }
 
 
-def orders(**told: Any) -> str:
+def json_command(**text: Any) -> str:
     """Return a command that gives orders in JSON."""
-    return f"cat > /dev/null; printf '%s' '{json.dumps(told)}'"
+    return f"cat > /dev/null; printf '%s' '{json.dumps(text)}'"
 
 
-def own(event: str, **told: Any) -> str:
+def event_command(event: str, **text: Any) -> str:
     """Return a command that gives the orders of an event."""
-    return orders(hookSpecificOutput={"hookEventName": event, **told})
+    return json_command(hookSpecificOutput={"hookEventName": event, **text})
 
 
 class Overheard(ScriptModel):
@@ -63,7 +63,7 @@ class Overheard(ScriptModel):
             yield piece
 
 
-class Theatre:
+class HookSession:
     """A project whose settings have hooks; each is a command, or a whole entry."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Theatre:
         self.work, self.config = folder / "work", folder / "config"
         for place in (self.work, self.config):
             place.mkdir(exist_ok=True)
-        text = json.dumps({"hooks": {event: _groups(told) for event, told in hooks.items()}})
+        text = json.dumps({"hooks": {event: _groups(result) for event, result in hooks.items()}})
         (self.config / "settings.json").write_text(text, encoding="utf-8")
         self.notes: list[str] = []
         self.model = Overheard(script or SCRIPT)
@@ -125,7 +125,7 @@ class Theatre:
     def attached(self) -> list[Json]:
         """What hooks left in the log."""
         found = (line["attachment"] for line in self.lines if line["type"] == "attachment")
-        return [one for one in found if one["type"].startswith("hook_")]
+        return [item for item in found if item["type"].startswith("hook_")]
 
     @property
     def results(self) -> list[Json]:
@@ -145,7 +145,7 @@ class Theatre:
     @property
     def sent(self) -> str:
         """What was sent to the model last."""
-        return json.dumps([dict(one) for one in self.model.requests[-1].messages])
+        return json.dumps([dict(message) for message in self.model.requests[-1].messages])
 
     def told(self, name: str = "told") -> list[Json]:
         """What hooks were told that kept it in a file."""
@@ -157,9 +157,9 @@ KEEP = 'told=$(cat); printf "%s\\n" "$told" >> $HERE/told'
 """A hook that keeps what it is told."""
 
 
-def _groups(told: Any) -> list[Json]:
-    if isinstance(told, str):
-        return [{"hooks": [{"type": "command", "command": told}]}]
-    if isinstance(told, Sequence) and all(isinstance(one, str) for one in told):
-        return [{"hooks": [{"type": "command", "command": one} for one in told]}]
-    return [told] if isinstance(told, dict) else list(told)
+def _groups(text: Any) -> list[Json]:
+    if isinstance(text, str):
+        return [{"hooks": [{"type": "command", "command": text}]}]
+    if isinstance(text, Sequence) and all(isinstance(item, str) for item in text):
+        return [{"hooks": [{"type": "command", "command": item} for item in text]}]
+    return [text] if isinstance(text, dict) else list(text)

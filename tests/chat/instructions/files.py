@@ -12,12 +12,12 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def names(found: list[Instruction], folder: Path) -> list[str]:
+def relative_names(found: list[Instruction], folder: Path) -> list[str]:
     """Return which files were found, as seen from a folder."""
-    return [one.path.relative_to(folder).as_posix() for one in found]
+    return [item.path.relative_to(folder).as_posix() for item in found]
 
 
-def counted(folder: Path) -> list[str]:
+def load_names(folder: Path) -> list[str]:
     """Return which files count in the project of a folder."""
     grounds = ProjectScope(folder / "project", folder / "config", folder / "home")
-    return names(load_instructions(grounds, grounds.new_reader()), folder)
+    return relative_names(load_instructions(grounds, grounds.new_reader()), folder)

@@ -16,10 +16,10 @@ from plait.chat.instructions import (
     strip_comments,
 )
 from plait.chat.tools.base import SECRET_PLACEHOLDER
-from tests.chat.instructions.files import counted, names, write
+from tests.chat.instructions.files import load_names, relative_names, write
 
 
-def grounds_of(folder: Path) -> ProjectScope:
+def make_scope(folder: Path) -> ProjectScope:
     """Return a project, a configuration and a home, in one folder."""
     return ProjectScope(folder / "project", folder / "config", folder / "home")
 
@@ -44,10 +44,12 @@ def test_user_files_come_first_then_from_the_root_down(tmp_path: Path) -> None:
         write(tmp_path / name, f"says {name}")
     write(tmp_path / "project/.claude/rules/some.md", "---\npaths: '*.py'\n---\nfor some")
     write(tmp_path / "config/rules/some.md", "---\npaths: '*.py'\n---\nfor some")
-    found = load_instructions(grounds_of(tmp_path), grounds_of(tmp_path).new_reader())
-    assert [name for name in names(found, tmp_path) if name in wanted] == wanted
-    assert {one.kind for one in found if "local" in one.path.name} == {"Local"}
-    assert {one.kind for one in found if one.path.is_relative_to(tmp_path / "config")} == {"User"}
+    found = load_instructions(make_scope(tmp_path), make_scope(tmp_path).new_reader())
+    assert [name for name in relative_names(found, tmp_path) if name in wanted] == wanted
+    assert {item.kind for item in found if "local" in item.path.name} == {"Local"}
+    assert {item.kind for item in found if item.path.is_relative_to(tmp_path / "config")} == {
+        "User"
+    }
     assert len(found) == len(wanted)
 
 
@@ -55,7 +57,7 @@ def test_without_a_config_folder_there_are_no_user_files(tmp_path: Path) -> None
     """Only the project counts then."""
     write(tmp_path / "project/CLAUDE.md", "x")
     grounds = ProjectScope(tmp_path / "project")
-    assert names(load_instructions(grounds, grounds.new_reader()), tmp_path) == [
+    assert relative_names(load_instructions(grounds, grounds.new_reader()), tmp_path) == [
         "project/CLAUDE.md"
     ]
     assert load_nested_instructions(grounds, tmp_path / "project/f.py", grounds.new_reader()) == []
@@ -76,7 +78,7 @@ def test_imported_files_follow_directly(tmp_path: Path) -> None:
     write(tmp_path / "project/docs/inner.md", "x\n")
     write(tmp_path / "project/two.md", "@CLAUDE.md @docs/inner.md @two.md @missing.md @docs\n")
     brought_in = ["project/docs/one.md", "project/docs/inner.md", "project/two.md"]
-    assert counted(tmp_path) == ["project/CLAUDE.md", *brought_in]
+    assert load_names(tmp_path) == ["project/CLAUDE.md", *brought_in]
 
 
 def test_import_depth_is_limited(tmp_path: Path) -> None:
@@ -84,13 +86,13 @@ def test_import_depth_is_limited(tmp_path: Path) -> None:
     write(tmp_path / "project/CLAUDE.md", "@1.md")
     for number in range(1, 9):
         write(tmp_path / f"project/{number}.md", f"@{number + 1}.md")
-    assert len(counted(tmp_path)) == 1 + MAX_IMPORT_DEPTH
+    assert len(load_names(tmp_path)) == 1 + MAX_IMPORT_DEPTH
 
 
 def test_an_impossible_file_name_is_not_imported(tmp_path: Path) -> None:
     """One that is too long, inside and outside."""
     write(tmp_path / "project/CLAUDE.md", f"@{'x' * 5000} @/{'y' * 5000}")
-    assert counted(tmp_path) == ["project/CLAUDE.md"]
+    assert load_names(tmp_path) == ["project/CLAUDE.md"]
 
 
 def test_project_cannot_import_from_outside(tmp_path: Path) -> None:
@@ -99,23 +101,25 @@ def test_project_cannot_import_from_outside(tmp_path: Path) -> None:
     write(tmp_path / "home/notes.md", "notes")
     project = write(tmp_path / "project/CLAUDE.md", "@../secret.md @~/notes.md @link.md @/nope")
     (tmp_path / "project/link.md").symlink_to(tmp_path / "secret.md")
-    grounds = grounds_of(tmp_path)
+    grounds = make_scope(tmp_path)
     reader = grounds.new_reader()
-    assert names(load_instructions(grounds, reader), tmp_path) == ["project/CLAUDE.md"]
+    assert relative_names(load_instructions(grounds, reader), tmp_path) == ["project/CLAUDE.md"]
     assert len(reader.notices) == 3
     assert reader.notices[0] == (
         f"'{tmp_path}/secret.md' is not included in the instructions: it is imported by"
         f" '{project}', but lies outside the project"
     )
     write(tmp_path / "config/CLAUDE.md", f"@~/notes.md @{tmp_path}/secret.md")
-    assert counted(tmp_path)[:3] == ["config/CLAUDE.md", "home/notes.md", "secret.md"]
+    assert load_names(tmp_path)[:3] == ["config/CLAUDE.md", "home/notes.md", "secret.md"]
 
 
 def test_without_a_home_folder_nothing_is_imported_from_it(tmp_path: Path) -> None:
     """Names below `~` lead nowhere then."""
     write(tmp_path / "config/CLAUDE.md", "@~/notes.md")
     grounds = ProjectScope(tmp_path / "project", tmp_path / "config")
-    assert names(load_instructions(grounds, grounds.new_reader()), tmp_path) == ["config/CLAUDE.md"]
+    assert relative_names(load_instructions(grounds, grounds.new_reader()), tmp_path) == [
+        "config/CLAUDE.md"
+    ]
 
 
 def test_binary_and_large_files_are_not_imported(tmp_path: Path) -> None:
@@ -127,9 +131,9 @@ def test_binary_and_large_files_are_not_imported(tmp_path: Path) -> None:
     write(tmp_path / "project/fits.md", "x" * MAX_FILE_BYTES)
     write(tmp_path / "project/blank.md", " \n")
     os.mkfifo(tmp_path / "project/CLAUDE.local.md")
-    grounds = grounds_of(tmp_path)
+    grounds = make_scope(tmp_path)
     reader = grounds.new_reader()
-    found = names(load_instructions(grounds, reader), tmp_path)
+    found = relative_names(load_instructions(grounds, reader), tmp_path)
     assert found == ["project/CLAUDE.md", "project/fits.md"]
     assert [notice.rpartition(": ")[2] for notice in reader.notices] == ["file too large"]
 
@@ -207,9 +211,12 @@ def test_nested_file_adds_the_instructions_on_its_path(tmp_path: Path) -> None:
         write(tmp_path / name, "---\npaths: '*.txt'\n---\nx" if is_some else "x")
     write(tmp_path / "project/a/.claude/rules/py.md", "---\npaths: '*.py'\n---\nx")
     write(tmp_path / "project/other/CLAUDE.md", "x")
-    grounds = grounds_of(tmp_path)
+    grounds = make_scope(tmp_path)
     path = tmp_path / "project/a/b/f.txt"
-    assert names(load_nested_instructions(grounds, path, grounds.new_reader()), tmp_path) == wanted
+    assert (
+        relative_names(load_nested_instructions(grounds, path, grounds.new_reader()), tmp_path)
+        == wanted
+    )
 
 
 @pytest.mark.parametrize(
@@ -229,7 +236,7 @@ def test_rules_apply_to_matching_files(
 ) -> None:
     """As seen from the directory that holds them; a broken pattern means nothing."""
     write(tmp_path / "project/.claude/rules/r.md", f"---\npaths: {paths}\n---\nx")
-    grounds = grounds_of(tmp_path)
+    grounds = make_scope(tmp_path)
     found = load_nested_instructions(grounds, tmp_path / "project" / name, grounds.new_reader())
     assert bool(found) == is_meant
 
@@ -237,5 +244,5 @@ def test_rules_apply_to_matching_files(
 def test_file_outside_the_directory_adds_nothing(tmp_path: Path) -> None:
     """Only below the directory that the session works in."""
     write(tmp_path / "other/CLAUDE.md", "x")
-    grounds = grounds_of(tmp_path)
+    grounds = make_scope(tmp_path)
     assert load_nested_instructions(grounds, tmp_path / "other/f.txt", grounds.new_reader()) == []

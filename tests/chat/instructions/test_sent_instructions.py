@@ -6,20 +6,20 @@ import pytest
 
 from plait.chat.events import Notice
 from plait.write.lines import Version
-from tests.chat.words import Words, kinds, read
+from tests.chat.words import ScriptedSession, kinds, read
 
 
 def test_instructions_are_sent_with_the_first_prompt(tmp_path: Path) -> None:
     """In the log behind the prompt; to the model before its words."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write("config/CLAUDE.md", "be brief\n")
     words.write("CLAUDE.md", "---\ntitle: x\n---\nuse tabs\n")
     words.write("CLAUDE.local.md", "mine\n")
     words.ask("Hello.", "And?")
     assert kinds(words.new_lines())[:3] == ["user", "instructions", "assistant"]
-    [told] = words.attached("instructions")
+    [attachment] = words.attached("instructions")
     config, work = words.config, words.work
-    assert told["attachment"] == {
+    assert attachment["attachment"] == {
         "type": "instructions",
         "files": [
             {"path": f"{config}/CLAUDE.md", "type": "User", "content": "be brief"},
@@ -27,7 +27,7 @@ def test_instructions_are_sent_with_the_first_prompt(tmp_path: Path) -> None:
             {"path": f"{work}/CLAUDE.local.md", "type": "Local", "content": "mine"},
         ],
     }
-    assert told["rendered"] == [
+    assert attachment["rendered"] == [
         {
             "content": f"""<system-reminder>
 Codebase and user instructions are shown below. Be sure to adhere to these instructions. \
@@ -48,22 +48,25 @@ mine
 </system-reminder>"""
         }
     ]
-    assert (told["renderedRole"], told["session_id"]) == ("user", told["sessionId"])
+    assert (attachment["renderedRole"], attachment["session_id"]) == (
+        "user",
+        attachment["sessionId"],
+    )
     first = words.messages[0]["content"]
     assert [block["text"][:40].strip() for block in first][-1] == "Hello."
-    assert first[0]["text"].strip() == told["rendered"][0]["content"]
+    assert first[0]["text"].strip() == attachment["rendered"][0]["content"]
 
 
 def test_without_instructions_nothing_is_sent(tmp_path: Path) -> None:
     """No line says that there are none."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.ask("Hello.")
     assert "instructions" not in kinds(words.new_lines())
 
 
 def test_a_resumed_session_gets_changed_instructions(tmp_path: Path) -> None:
     """Files that say something else, and those that are there no more."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write("CLAUDE.md", "one @more.md\n")
     words.write("more.md", "more\n")
     words.write("config/CLAUDE.md", "own\n")
@@ -72,16 +75,16 @@ def test_a_resumed_session_gets_changed_instructions(tmp_path: Path) -> None:
     assert len(words.attached("instructions")) == 1
     words.write("CLAUDE.md", "two\n")
     words.ask("And now?")
-    told = words.attached("instructions")[-1]
+    attachments = words.attached("instructions")[-1]
     work = words.work
-    assert told["attachment"] == {
+    assert attachments["attachment"] == {
         "type": "instructions",
         "files": [{"path": f"{work}/CLAUDE.md", "type": "Project", "content": "two"}],
         "removed": [f"{work}/more.md"],
         "changed": True,
         "reason": "session_start",
     }
-    assert told["rendered"][0]["content"] == (
+    assert attachments["rendered"][0]["content"] == (
         "<system-reminder>\nInstruction files were re-read when this session started; these differ"
         " from their earlier copies — each replaces its earlier copy, and the instructions preamble"
         f" above still applies:\n\nContents of {work}/CLAUDE.md (project instructions, checked into"
@@ -91,9 +94,9 @@ def test_a_resumed_session_gets_changed_instructions(tmp_path: Path) -> None:
     (work / "CLAUDE.md").unlink()
     words.ask("And then?", "And?")
     assert len(words.attached("instructions")) == 3
-    told = words.attached("instructions")[-1]
-    assert told["attachment"]["files"] == []
-    assert told["rendered"][0]["content"] == (
+    attachments = words.attached("instructions")[-1]
+    assert attachments["attachment"]["files"] == []
+    assert attachments["rendered"][0]["content"] == (
         "<system-reminder>\nInstruction files were re-read when this session started.\n\n"
         f"Instructions no longer present: {work}/CLAUDE.md\n</system-reminder>"
     )
@@ -101,7 +104,7 @@ def test_a_resumed_session_gets_changed_instructions(tmp_path: Path) -> None:
 
 def test_after_a_compaction_instructions_are_sent_again(tmp_path: Path) -> None:
     """The summary does not hold them."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write("CLAUDE.md", "one\n")
     words.write("sub/CLAUDE.md", "sub\n")
     path = words.write("sub/f.txt", "f\n")
@@ -109,7 +112,9 @@ def test_after_a_compaction_instructions_are_sent_again(tmp_path: Path) -> None:
     words.ask("Look.", answers=[read(path)])
     words.compact(answers=[summed])
     words.ask("And?", "And?", "Look.", answers=[{"text": "a"}, {"text": "b"}, read(path)])
-    assert ["changed" in one["attachment"] for one in words.attached("instructions")] == [
+    assert [
+        "changed" in attachment["attachment"] for attachment in words.attached("instructions")
+    ] == [
         False,
         False,
     ]
@@ -118,7 +123,7 @@ def test_after_a_compaction_instructions_are_sent_again(tmp_path: Path) -> None:
 
 def test_nested_instructions_are_sent_when_a_file_there_is_read(tmp_path: Path) -> None:
     """Once, behind the results; again where they have changed."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write("sub/CLAUDE.md", "sub @more.md\n")
     words.write("sub/more.md", "<!-- x -->\nmore\n")
     words.write(".claude/rules/t.md", "---\npaths: '*.txt'\n---\nfor texts\n")
@@ -171,7 +176,7 @@ def test_nested_instructions_are_sent_when_a_file_there_is_read(tmp_path: Path) 
 
 def test_unreadable_file_adds_nothing(tmp_path: Path) -> None:
     """Nor does one that is only looked for."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write("sub/CLAUDE.md", "sub\n")
     missing = read(words.work / "sub/none.txt")
     looks = {"calls": [{"name": "Grep", "input": {"pattern": "x", "path": str(words.work)}}]}
@@ -181,7 +186,7 @@ def test_unreadable_file_adds_nothing(tmp_path: Path) -> None:
 
 def test_written_file_adds_nested_instructions(tmp_path: Path) -> None:
     """As what is read does."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write("sub/CLAUDE.md", "sub\n")
     given = {"file_path": str(words.work / "sub/new.txt"), "content": "x"}
     write = {"calls": [{"name": "Write", "input": given}]}
@@ -191,14 +196,14 @@ def test_written_file_adds_nested_instructions(tmp_path: Path) -> None:
 
 def test_known_instructions_are_not_sent_again_for_a_file(tmp_path: Path) -> None:
     """A file that counts anyway, and is brought in once more from below."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write("CLAUDE.md", "@style.md\n")
     words.write("style.md", "style\n")
     words.write("sub/CLAUDE.md", "@../style.md\n")
     words.ask("Look.", answers=[read(words.write("sub/f.txt", "f\n"))])
-    assert [one["attachment"]["displayPath"] for one in words.attached("nested_memory")] == [
-        "sub/CLAUDE.md"
-    ]
+    assert [
+        attachment["attachment"]["displayPath"] for attachment in words.attached("nested_memory")
+    ] == ["sub/CLAUDE.md"]
 
 
 @pytest.mark.parametrize("version", ["2.1.29"])
@@ -206,7 +211,7 @@ def test_the_older_format_has_instructions_in_the_system_prompt(
     tmp_path: Path, version: Version
 ) -> None:
     """All of them in the system prompt; those further down as what the client puts in."""
-    words = Words(tmp_path, version)
+    words = ScriptedSession(tmp_path, version)
     words.write("CLAUDE.md", "use tabs\n")
     words.write("sub/CLAUDE.md", "sub\n")
     path = words.write("sub/f.txt", "f\n")
@@ -219,7 +224,7 @@ def test_the_older_format_has_instructions_in_the_system_prompt(
 
 def test_the_user_is_notified_of_skipped_instructions(tmp_path: Path) -> None:
     """Once, when they ask."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write("CLAUDE.md", "@../secret.md\n")
     (tmp_path / "secret.md").write_text("x", encoding="utf-8")
     events = words.ask("Hello.", "And?")
@@ -228,7 +233,7 @@ def test_the_user_is_notified_of_skipped_instructions(tmp_path: Path) -> None:
 
 def test_interrupted_unanswered_prompt_is_withdrawn(tmp_path: Path) -> None:
     """What goes along with it does not hold it in the log."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write("CLAUDE.md", "x\n")
     words.ask("Stop.", "Go on.", stops="Stop.")
     prompts = {

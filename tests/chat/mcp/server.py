@@ -113,8 +113,8 @@ def main(way: str) -> None:
     for line in sys.stdin:
         message = json.loads(line)
         if "id" in message:
-            told = {"jsonrpc": "2.0", "id": message["id"], **answer(way, message)}
-            sys.stdout.write(json.dumps(told) + "\n")
+            found = {"jsonrpc": "2.0", "id": message["id"], **answer(way, message)}
+            sys.stdout.write(json.dumps(found) + "\n")
             sys.stdout.flush()
 
 

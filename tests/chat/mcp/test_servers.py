@@ -28,7 +28,7 @@ from plait.chat.settings import load_settings
 from plait.chat.tools.base import SECRET_PLACEHOLDER, Tool
 from plait.errors import UserError
 from tests.chat.instructions.files import write
-from tests.chat.words import Words, kinds
+from tests.chat.words import ScriptedSession, kinds
 
 SERVER = Path(__file__).with_name("server.py")
 
@@ -38,41 +38,41 @@ def call(tool: str, **given: Any) -> Mapping[str, Any]:
     return {"calls": [{"name": f"mcp__lab__{tool}", "input": given}]}
 
 
-def configured(words: Words, way: str = "well", **env: str) -> None:
+def configure_server(words: ScriptedSession, way: str = "well", **env: str) -> None:
     """Has the project name the server."""
-    told = {"command": sys.executable, "args": [str(SERVER), way], "env": env}
-    words.write(".mcp.json", json.dumps({"mcpServers": {"lab": told}}))
+    found = {"command": sys.executable, "args": [str(SERVER), way], "env": env}
+    words.write(".mcp.json", json.dumps({"mcpServers": {"lab": found}}))
 
 
-def results(words: Words) -> list[Any]:
+def results(words: ScriptedSession) -> list[Any]:
     """Return the lines of results."""
     return [line for line in words.lines if "toolUseResult" in line]
 
 
 def test_mcp_calls_are_logged_as_by_the_client(tmp_path: Path) -> None:
     """What each kind of result is told and kept as."""
-    words = Words(tmp_path, entrypoint="sdk-cli")
-    configured(words)
+    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(words)
     names = ("echo", "reads", "fail", "error", "structured", "empty", "odd_name__")
     words.ask("Go.", answers=[call(name, x="hi") for name in names], allowed=("mcp__lab",))
-    told = dict(zip(names, results(words), strict=True))
-    content = {name: line["message"]["content"][0]["content"] for name, line in told.items()}
-    output = {name: line["toolUseResult"] for name, line in told.items()}
+    result = dict(zip(names, results(words), strict=True))
+    content = {name: line["message"]["content"][0]["content"] for name, line in result.items()}
+    output = {name: line["toolUseResult"] for name, line in result.items()}
     assert content["reads"] == output["reads"] == [{"type": "text", "text": "called reads"}]
     assert content["odd_name__"] == [{"type": "text", "text": "called odd name.é"}]
     assert (content["fail"], output["fail"]) == ("it failed\ntwice", "Error: it failed\ntwice")
-    assert told["fail"]["message"]["content"][0]["is_error"] is True
+    assert result["fail"]["message"]["content"][0]["is_error"] is True
     assert (content["error"], output["error"]) == ("protocol trouble", "Error: protocol trouble")
     assert content["structured"] == output["structured"] == '{"a":1}'
-    assert told["structured"]["mcpMeta"] == {"_meta": {"k": "v"}, "structuredContent": {"a": 1}}
+    assert result["structured"]["mcpMeta"] == {"_meta": {"k": "v"}, "structuredContent": {"a": 1}}
     assert (content["empty"], output["empty"]) == (
         "(mcp__lab__empty completed with no output)",
         [],
     )
-    hints = {name: line.get("mcpCallNotReadOnly") for name, line in told.items()}
+    hints = {name: line.get("mcpCallNotReadOnly") for name, line in result.items()}
     assert hints == dict.fromkeys(names, "no_hint") | dict.fromkeys(("reads", "fail", "error"))
     decision = {"decision": "accept", "source": "config", "reasonType": "rule"}
-    assert told["echo"]["permissionDecision"] == decision | {"ruleSource": "cliArg"}
+    assert result["echo"]["permissionDecision"] == decision | {"ruleSource": "cliArg"}
     answers = [line for line in words.lines if line["type"] == "assistant"]
     assert "attributionMcpTool" not in answers[0]
     assert [line["attributionMcpTool"] for line in answers[1:]] == [*names[:-1], "odd name.é"]
@@ -81,8 +81,8 @@ def test_mcp_calls_are_logged_as_by_the_client(tmp_path: Path) -> None:
 
 def test_unpermitted_tool_is_not_used(tmp_path: Path) -> None:
     """The model is told in the client's words; one that is forbidden is not there at all."""
-    words = Words(tmp_path, entrypoint="sdk-cli")
-    configured(words)
+    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(words)
     words.ask("Go.", answers=[call("echo")])
     [line] = results(words)
     assert line["message"]["content"][0]["content"] == (
@@ -96,18 +96,18 @@ def test_unpermitted_tool_is_not_used(tmp_path: Path) -> None:
 
 def test_server_instructions_are_sent_once(tmp_path: Path) -> None:
     """Before the skills, as the client tells it."""
-    words = Words(tmp_path, entrypoint="sdk-cli")
-    configured(words)
+    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(words)
     words.ask("Hello.", "And?")
     words.ask("Again.")
-    [told] = words.attached("mcp_instructions_delta")
-    assert told["attachment"] == {
+    [attachment] = words.attached("mcp_instructions_delta")
+    assert attachment["attachment"] == {
         "type": "mcp_instructions_delta",
         "addedNames": ["lab"],
         "addedBlocks": ["## lab\nUse with care."],
         "removedNames": [],
     }
-    assert told["rendered"][0]["content"] == (
+    assert attachment["rendered"][0]["content"] == (
         "<system-reminder>\n# MCP Server Instructions\n\nThe following MCP servers have provided"
         " instructions for how to use their tools and resources:\n\n## lab\nUse with care.\n"
         "</system-reminder>"
@@ -117,16 +117,16 @@ def test_server_instructions_are_sent_once(tmp_path: Path) -> None:
 
 def test_secrets_reach_neither_server_nor_log(tmp_path: Path) -> None:
     """Only those that are let through, and what is named is filled in."""
-    words = Words(tmp_path, entrypoint="sdk-cli")
-    configured(words, GIVEN="${WORD:-otherwise}-${NOPE}-${ANTHROPIC_API_KEY}")
+    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(words, GIVEN="${WORD:-otherwise}-${NOPE}-${ANTHROPIC_API_KEY}")
     environment = {**os.environ, "ANTHROPIC_API_KEY": "sk-ant-1234567890", "WORD": "filled"}
     events = words.ask(
         "Go.", answers=[call("echo", x="hi")], allowed=("mcp__lab",), environment=environment
     )
     [line] = results(words)
     assert line["toolUseResult"] == [{"type": "text", "text": "hi filled-- none"}]
-    told = [event.text for event in events if isinstance(event, Notice)]
-    assert len([one for one in told if "which is unset or a secret;" in one]) == 2
+    items = [event.text for event in events if isinstance(event, Notice)]
+    assert len([item for item in items if "which is unset or a secret;" in item]) == 2
     words.ask("Go.", answers=[call("echo", x="sk-ant-1234567890")], allowed=("mcp__lab",))
     assert SECRET_PLACEHOLDER not in json.dumps(results(words)[-1])
     words.ask(
@@ -140,12 +140,12 @@ def test_secrets_reach_neither_server_nor_log(tmp_path: Path) -> None:
 
 def test_older_version_logs_call_progress(tmp_path: Path) -> None:
     """As lines of progress; fields that came later are left out."""
-    words = Words(tmp_path, "2.1.29", entrypoint="sdk-cli")
-    configured(words)
+    words = ScriptedSession(tmp_path, "2.1.29", entrypoint="sdk-cli")
+    configure_server(words)
     words.ask("Go.", answers=[call("echo", x="hi")], allowed=("mcp__lab",))
-    told = [line["data"] for line in words.lines if line["type"] == "progress"]
-    assert [one["status"] for one in told] == ["started", "completed"]
-    assert told[0] == {
+    items = [line["data"] for line in words.lines if line["type"] == "progress"]
+    assert [item["status"] for item in items] == ["started", "completed"]
+    assert items[0] == {
         "type": "mcp_progress",
         "status": "started",
         "serverName": "lab",
@@ -156,8 +156,8 @@ def test_older_version_logs_call_progress(tmp_path: Path) -> None:
 
 def test_dead_server_is_restarted(tmp_path: Path) -> None:
     """The call that it died of fails; nothing else is lost."""
-    words = Words(tmp_path, entrypoint="sdk-cli")
-    configured(words)
+    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(words)
     steps = [call("die"), call("echo", x="hi")]
     words.ask("Go.", "And?", answers=steps, allowed=("mcp__lab",))
     first, second = results(words)
@@ -214,27 +214,27 @@ def test_prompt_does_not_wait_long_for_a_server(tmp_path: Path) -> None:
 
 def test_missing_command_is_reported(tmp_path: Path) -> None:
     """By its name."""
-    words = Words(tmp_path, entrypoint="sdk-cli")
+    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
     words.write(".mcp.json", '{"mcpServers": {"lab": {"command": "no-such-command-here"}}}')
-    told = [event.text for event in words.ask("Go.") if isinstance(event, Notice)]
-    assert told == ["MCP server 'lab' is not available: command not found: 'no-such-command-here'"]
+    items = [event.text for event in words.ask("Go.") if isinstance(event, Notice)]
+    assert items == ["MCP server 'lab' is not available: command not found: 'no-such-command-here'"]
 
 
 def test_too_many_tools_are_cut(tmp_path: Path) -> None:
     """Page by page, as many as can be told, and a person is told how many."""
-    words = Words(tmp_path, entrypoint="sdk-cli")
-    configured(words, "many")
+    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(words, "many")
     offered: list[str] = []
     events = words.ask("Go.", offered=offered.extend)
     assert len([name for name in offered if name.startswith("mcp__lab__")]) == 200
-    told = [event.text for event in events if isinstance(event, Notice)]
-    assert told == ["MCP server 'lab': 200 of 300 tools available"]
+    items = [event.text for event in events if isinstance(event, Notice)]
+    assert items == ["MCP server 'lab': 200 of 300 tools available"]
 
 
 def test_tool_descriptions_are_cut(tmp_path: Path) -> None:
     """Cut where it goes on and on."""
-    words = Words(tmp_path, entrypoint="sdk-cli")
-    configured(words)
+    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(words)
     found: dict[str, Any] = {}
     words.ask("Go.", defined=found.update)
     assert found["mcp__lab__echo"]["description"] == "Does echo"
@@ -243,7 +243,7 @@ def test_tool_descriptions_are_cut(tmp_path: Path) -> None:
 
 def test_endless_call_stops_with_the_turn(tmp_path: Path) -> None:
     """And the session goes on."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(
         "config/.claude.json",
         json.dumps(
@@ -269,13 +269,13 @@ def test_results_that_are_more_than_text(tmp_path: Path) -> None:
     path = Path(source["text"].removeprefix("[Image: source: ").removesuffix("]"))
     assert path.read_bytes()[1:4] == b"PNG" and path.suffix == ".png"
     outcome = made.convert("kinds", "mcp__lab__kinds", {"content": kinds()})
-    told = [block["text"] for block in outcome.content if isinstance(block, Mapping)]
-    assert told[0] == "[Resource from lab at lab://x] its text"
-    assert told[1] == "[Resource link: y] lab://y (a link)"
+    items = [block["text"] for block in outcome.content if isinstance(block, Mapping)]
+    assert items[0] == "[Resource from lab at lab://x] its text"
+    assert items[1] == "[Resource link: y] lab://y (a link)"
     head = "[Resource from lab at lab://b] Binary content (application/zip, 3 bytes) saved to "
-    assert Path(told[2].removeprefix(head)).read_bytes() == b"\0\1\2"
-    assert told[3].startswith("[Audio from lab] Binary content (audio/wav, 3 bytes) saved to ")
-    assert told[4].startswith("[Image from lab] Binary content (image/png, 3 bytes) saved to ")
+    assert Path(items[2].removeprefix(head)).read_bytes() == b"\0\1\2"
+    assert items[3].startswith("[Audio from lab] Binary content (audio/wav, 3 bytes) saved to ")
+    assert items[4].startswith("[Image from lab] Binary content (image/png, 3 bytes) saved to ")
     assert outcome.fields["mcp_meta"]["resourceLinks"] == [
         {"uri": "lab://y", "name": "y", "description": "a link"}
     ]
@@ -285,10 +285,10 @@ def test_long_result_is_stored_beside_the_log(tmp_path: Path) -> None:
     """The model is told where; what just fits is told."""
     made = ResultConverter("lab", tmp_path)
     long = {"content": [{"type": "text", "text": "line\n" * 40_000}]}
-    told = made.convert("long", "mcp__lab__long", long)
-    assert isinstance(told.content, str)
-    assert told.content == told.output
-    assert told.content.startswith(
+    result = made.convert("long", "mcp__lab__long", long)
+    assert isinstance(result.content, str)
+    assert result.content == result.output
+    assert result.content.startswith(
         "Error: result (200,000 characters across 40,001 lines) exceeds maximum allowed tokens."
         f" Output has been saved to {tmp_path}/mcp-lab-long-"
     )
@@ -302,13 +302,15 @@ def test_long_result_is_stored_beside_the_log(tmp_path: Path) -> None:
     assert "saved to no file" in str(nowhere.content)
 
 
-def named(folder: Path, *, is_asked: bool = False, **settings: Any) -> dict[str, Server]:
+def load_project_servers(
+    folder: Path, *, is_asked: bool = False, **settings: Any
+) -> dict[str, Server]:
     """Return the servers of a project, with some settings of the person."""
     write(folder / "config/settings.json", json.dumps(settings))
     found = load_settings(folder / "config", folder / "project")
     grounds = ProjectScope(folder / "project", folder / "config")
     servers, _ = load_servers(grounds, found, {"HOME": "/home/me"}, can_ask=is_asked)
-    return {one.name: one for one in servers}
+    return {server.name: server for server in servers}
 
 
 def test_nearer_configuration_wins(tmp_path: Path) -> None:
@@ -321,14 +323,14 @@ def test_nearer_configuration_wins(tmp_path: Path) -> None:
     write(project / ".mcp.json", json.dumps({"mcpServers": servers}))
     above = {name: {"url": "http://${HOME}/x", "headers": {"k": "${HOME}"}} for name in "abc"}
     write(tmp_path / ".mcp.json", json.dumps({"mcpServers": above}))
-    found = named(tmp_path)
-    assert {name: one.where for name, one in found.items()} == {
+    found = load_project_servers(tmp_path)
+    assert {name: result.where for name, result in found.items()} == {
         "a": "local",
         "b": "project",
         "c": "http:///home/me/x",
         "d": "user",
     }
-    assert [one.source for one in found.values()] == ["local", "project", "project", "user"]
+    assert [value.source for value in found.values()] == ["local", "project", "project", "user"]
     assert found["c"].headers == {"k": "/home/me"}
 
 
@@ -350,7 +352,10 @@ def test_project_servers_need_approval(
 ) -> None:
     """Where somebody is there who can give it; what is refused is refused for programs, too."""
     write(tmp_path / "project/.mcp.json", '{"mcpServers": {"lab": {"command": "x"}}}')
-    assert named(tmp_path, is_asked=is_asked, **settings)["lab"].is_approved is is_approved
+    assert (
+        load_project_servers(tmp_path, is_asked=is_asked, **settings)["lab"].is_approved
+        is is_approved
+    )
 
 
 def test_project_cannot_approve_itself(tmp_path: Path) -> None:
@@ -358,9 +363,9 @@ def test_project_cannot_approve_itself(tmp_path: Path) -> None:
     write(tmp_path / "project/.mcp.json", '{"mcpServers": {"lab": {"command": "x"}}}')
     shared = tmp_path / "project/.claude/settings.json"
     write(shared, '{"enableAllProjectMcpServers": true, "enabledMcpjsonServers": ["lab"]}')
-    assert not named(tmp_path, is_asked=True)["lab"].is_approved
+    assert not load_project_servers(tmp_path, is_asked=True)["lab"].is_approved
     shared.rename(shared.with_name("settings.local.json"))
-    assert named(tmp_path, is_asked=True)["lab"].is_approved
+    assert load_project_servers(tmp_path, is_asked=True)["lab"].is_approved
 
 
 def test_unapproved_server_is_not_started(tmp_path: Path) -> None:
@@ -375,15 +380,15 @@ def test_unapproved_server_is_not_started(tmp_path: Path) -> None:
         before = [*await servers.start(), *servers.status_lines(), len(tools)]
         with pytest.raises(UserError, match="there is no MCP server 'none'"):
             await servers.approve("none")
-        told = await servers.approve("lab")
+        result = await servers.approve("lab")
         again = await servers.approve("lab")
         await servers.close()
-        return [*before, told, again, "mcp__lab__echo" in tools]
+        return [*before, result, again, "mcp__lab__echo" in tools]
 
-    first, line, none, told, again, is_there = asyncio.run(begun())
+    first, line, none, result, again, is_there = asyncio.run(begun())
     assert first == "the project's MCP server 'lab' needs approval: `/mcp approve lab`"
     assert "needs approval" in line
-    assert (none, told, again, is_there) == (0, "lab is ready, with 13 tools", told, True)
+    assert (none, result, again, is_there) == (0, "lab is ready, with 13 tools", result, True)
 
 
 def test_broken_configurations_are_reported(tmp_path: Path) -> None:
@@ -431,10 +436,10 @@ def served() -> Iterator[str]:
 
 def test_http_server(tmp_path: Path) -> None:
     """Its tools are as any others; one that is not there is told."""
-    words = Words(tmp_path, entrypoint="sdk-cli")
+    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
     with served() as url:
-        told = {"type": "http", "url": url, "headers": {"x-key": "y"}}
-        words.write(".mcp.json", json.dumps({"mcpServers": {"web": told}}))
+        found = {"type": "http", "url": url, "headers": {"x-key": "y"}}
+        words.write(".mcp.json", json.dumps({"mcpServers": {"web": found}}))
         double = {"calls": [{"name": "mcp__web__double", "input": {"number": 21}}]}
         words.ask("Go.", answers=[double], allowed=("mcp__web__double",))
     [line] = results(words)

@@ -33,7 +33,7 @@ def run(command: str) -> Json:
     return {"name": "Bash", "input": {"command": command}}
 
 
-class Desk:
+class RewindSession:
     """A workspace, and a client that does what each prompt has it do."""
 
     def __init__(self, folder: Path, version: Version = NEWEST) -> None:

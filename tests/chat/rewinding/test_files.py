@@ -11,17 +11,17 @@ from plait.errors import SourceError
 from plait.line import iter_lines
 from plait.record import iter_client_records
 from plait.write.lines import VERSIONS, Version
-from tests.chat.rewinding.desk import Desk, edit, read, run, write
+from tests.chat.rewinding.desk import RewindSession, edit, read, run, write
 
 
-def told(plan: FileRewindPlan) -> dict[str, str]:
+def describe_plan(plan: FileRewindPlan) -> dict[str, str]:
     """What a plan says, by file."""
     return {step.name: step.problem or step.verb for step in plan.steps}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_files_are_restored(tmp_path: Path, version: Version) -> None:
-    desk = Desk(tmp_path, version)
+    desk = RewindSession(tmp_path, version)
     old, new, gone = desk.file("old.txt"), desk.file("new.txt"), desk.file("gone.txt")
     old.write_text("one\ntwo\n")
     gone.write_text("here\n")
@@ -30,7 +30,7 @@ def test_files_are_restored(tmp_path: Path, version: Version) -> None:
     gone.unlink()
     desk.ask("Again.", edit(old, "three", "four"))
     plan = desk.plan(2)
-    assert told(plan) == {
+    assert describe_plan(plan) == {
         "old.txt": "reverted",
         "new.txt": "deleted",
         "gone.txt": "foreign",
@@ -42,7 +42,7 @@ def test_files_are_restored(tmp_path: Path, version: Version) -> None:
 
 
 def test_later_prompt_keeps_earlier_changes(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("a.txt")
     for number in (1, 2, 3):
         desk.ask(f"Write {number}.", write(file, f"{number}\n"))
@@ -55,7 +55,7 @@ def test_later_prompt_keeps_earlier_changes(tmp_path: Path) -> None:
 
 
 def test_unchanged_files_are_not_listed(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"))
     desk.ask("Nothing.")
@@ -63,12 +63,12 @@ def test_unchanged_files_are_not_listed(tmp_path: Path) -> None:
 
 
 def test_file_changed_by_hand_is_kept_by_default(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"))
     file.write_text("mine\n")
     plan = desk.plan(1)
-    assert told(plan) == {"a.txt": "foreign"}
+    assert describe_plan(plan) == {"a.txt": "foreign"}
     assert plan.apply() == ()
     assert file.read_text() == "mine\n"
     assert [step.name for step in plan.apply(overwrite=True)] == ["a.txt"]
@@ -79,24 +79,24 @@ def test_file_changed_by_hand_is_kept_by_default(tmp_path: Path) -> None:
 
 
 def test_change_by_hand_between_prompts_is_noticed(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"))
     file.write_text("one\nmine\n")
     desk.ask("More.", read(file), edit(file, "one", "two"))
-    assert told(desk.plan(2)) == {"a.txt": "foreign"}
-    assert told(desk.plan(1)) == {"a.txt": "reverted"}
+    assert describe_plan(desk.plan(2)) == {"a.txt": "foreign"}
+    assert describe_plan(desk.plan(1)) == {"a.txt": "reverted"}
 
 
 def test_change_by_a_command_counts_as_foreign(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"), run(f"echo more >> {file}"))
-    assert told(desk.plan(1)) == {"a.txt": "foreign"}
+    assert describe_plan(desk.plan(1)) == {"a.txt": "foreign"}
 
 
 def test_restored_content_is_not_a_foreign_change(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("a.txt")
     file.write_text("zero\n")
     desk.ask("Write.", read(file), write(file, "one\n"))
@@ -105,59 +105,63 @@ def test_restored_content_is_not_a_foreign_change(tmp_path: Path) -> None:
     assert file.read_text() == "one\n"
     desk.back(1)
     desk.ask("Otherwise.", read(file), write(file, "three\n"))
-    assert told(desk.plan(2)) == {"a.txt": "reverted"}
+    assert describe_plan(desk.plan(2)) == {"a.txt": "reverted"}
     desk.plan(2).apply()
     assert file.read_text() == "zero\n"
 
 
 def test_long_file_is_compared_with_its_backup(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("long.txt")
     file.write_text("begin\n" + "line\n" * 4000)
     desk.ask("Change.", read(file), edit(file, "begin", "start"))
-    assert told(desk.plan(1)) == {"long.txt": "reverted"}
+    assert describe_plan(desk.plan(1)) == {"long.txt": "reverted"}
 
 
 def test_missing_backup_leaves_the_file(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("a.txt")
     file.write_text("one\n")
     desk.ask("Write.", read(file), write(file, "two\n"))
     for copy in (tmp_path / "config" / "file-history").rglob("*@v*"):
         copy.unlink()
     plan = desk.plan(1)
-    assert told(plan) == {"a.txt": "lost"}
+    assert describe_plan(plan) == {"a.txt": "lost"}
     assert plan.apply(overwrite=True) == ()
     assert file.read_text() == "two\n"
 
 
 def test_nothing_is_written_outside_or_through_a_symlink(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     outside = tmp_path / "outside.txt"
     outside.write_text("theirs\n")
     inside, other = desk.file("a.txt"), desk.file("b.txt")
     desk.ask("Write.", write(inside, "one\n"), write(other, "two\n"))
     inside.unlink()
     inside.symlink_to(outside)
-    assert told(desk.plan(1)) == {"a.txt": "outside", "b.txt": "deleted"}
+    assert describe_plan(desk.plan(1)) == {"a.txt": "outside", "b.txt": "deleted"}
     assert desk.client
     log = desk.close()
     text = log.read_text().replace('"a.txt":', '"../outside.txt":')
     log.write_text(text.replace('"trackingPath":"a.txt"', '"trackingPath":"../outside.txt"'))
-    plan = plan_file_rewind(iter_client_records(iter_lines(log)), prompt_of(log), desk.work)
-    assert plan and told(plan)["../outside.txt"] == "outside"
+    plan = plan_file_rewind(iter_client_records(iter_lines(log)), find_first_prompt(log), desk.work)
+    assert plan and describe_plan(plan)["../outside.txt"] == "outside"
     plan.apply(overwrite=True)
     assert outside.read_text() == "theirs\n"
 
 
-def prompt_of(log: Path) -> str:
+def find_first_prompt(log: Path) -> str:
     """The first prompt of a log."""
-    found = (one for one in iter_client_records(iter_lines(log)) if one.type == "user")
+    found = (
+        iter_client_record
+        for iter_client_record in iter_client_records(iter_lines(log))
+        if iter_client_record.type == "user"
+    )
     return str(next(found).uuid)
 
 
 def test_backup_path_outside_the_folder_is_not_read(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("a.txt")
     file.write_text("one\n")
     desk.ask("Write.", read(file), write(file, "two\n"))
@@ -170,13 +174,13 @@ def test_backup_path_outside_the_folder_is_not_read(tmp_path: Path) -> None:
     log.write_text(text.replace(name, "../../secret"))
     folder = tmp_path / "config" / "file-history" / log.stem
     plan = plan_file_rewind(
-        iter_client_records(iter_lines(log)), prompt_of(log), desk.work, folder=folder
+        iter_client_records(iter_lines(log)), find_first_prompt(log), desk.work, folder=folder
     )
-    assert plan and told(plan) == {"a.txt": "lost"}
+    assert plan and describe_plan(plan) == {"a.txt": "lost"}
 
 
 def test_file_changing_meanwhile_is_not_restored(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"))
     plan = desk.plan(1)
@@ -186,7 +190,7 @@ def test_file_changing_meanwhile_is_not_restored(tmp_path: Path) -> None:
 
 
 def test_unwritable_file_is_reported(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("sub/a.txt")
     file.parent.mkdir()
     file.write_text("one\n")
@@ -199,7 +203,7 @@ def test_unwritable_file_is_reported(tmp_path: Path) -> None:
 
 
 def test_prompt_without_a_snapshot_has_no_files(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     client = desk.open()
     client.runtime.writer._history = None
     desk.ask("Write.", write(desk.file("a.txt"), "one\n"))
@@ -211,7 +215,7 @@ def test_prompt_without_a_snapshot_has_no_files(tmp_path: Path) -> None:
 def test_any_prompt_restores_all_files(
     tmp_path_factory: pytest.TempPathFactory, names: list[str], data: st.DataObject
 ) -> None:
-    desk = Desk(tmp_path_factory.mktemp("desk"))
+    desk = RewindSession(tmp_path_factory.mktemp("desk"))
     held: list[dict[str, str]] = []
     for number, name in enumerate(names):
         held.append({path.name: path.read_text() for path in desk.work.iterdir()})

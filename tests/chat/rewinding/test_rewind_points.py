@@ -14,22 +14,22 @@ from plait.graph.client import build_context
 from plait.line import iter_lines
 from plait.record import iter_client_records
 from plait.write.lines import NEWEST, VERSIONS, Version
-from tests.chat.rewinding.desk import Desk, Json, read, run, write
+from tests.chat.rewinding.desk import Json, RewindSession, read, run, write
 from tests.chat.stage import picture
 
 
-def logged(path: Path) -> list[Json]:
+def read_lines(path: Path) -> list[Json]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
-def drawn(path: Path) -> list[str]:
+def draw_log(path: Path) -> list[str]:
     """The messages of a log as a drawing, and where it is said to go on."""
     wanted = ("user", "assistant", "last-prompt", "custom-title", "agent-name", "mode")
-    found = [line for line in picture(logged(path)).splitlines() if "turn_duration" not in line]
+    found = [line for line in picture(read_lines(path)).splitlines() if "turn_duration" not in line]
     return [line for line in found if any(f" {word}" in line for word in wanted)]
 
 
-def sent(path: Path) -> list[tuple[str, str]]:
+def sent_texts(path: Path) -> list[tuple[str, str]]:
     """What resuming a log would send, in short."""
     found = build_context(iter_client_records(iter_lines(path)), size=path.stat().st_size).messages
     return [(role, blocks[-1].get("text", "…")) for role, blocks in found]
@@ -41,7 +41,7 @@ def texts(points: Sequence[RewindPoint]) -> list[str]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_conversation_continues_before_a_prompt(tmp_path: Path, version: Version) -> None:
-    desk = Desk(tmp_path, version)
+    desk = RewindSession(tmp_path, version)
     for prompt in ("One.", "Two.", "Three."):
         desk.ask(prompt)
     assert texts(desk.points) == ["One.", "Two.", "Three."]
@@ -49,39 +49,44 @@ def test_conversation_continues_before_a_prompt(tmp_path: Path, version: Version
     assert texts(desk.points) == ["One."]
     desk.ask("Two, otherwise.")
     log = desk.close()
-    told = [("user", "One."), ("assistant", "Done."), ("user", "Two, otherwise.")]
-    assert sent(log) == [*told, ("assistant", "Done.")]
-    entries = [line for line in logged(log) if line["type"] == "user"]
+    results = [("user", "One."), ("assistant", "Done."), ("user", "Two, otherwise.")]
+    assert sent_texts(log) == [*results, ("assistant", "Done.")]
+    entries = [line for line in read_lines(log) if line["type"] == "user"]
     assert entries[3]["parentUuid"] == entries[1]["parentUuid"] is not None
-    marks = [line for line in logged(log) if line["type"] == "last-prompt" and "explicit" in line]
+    marks = [
+        line for line in read_lines(log) if line["type"] == "last-prompt" and "explicit" in line
+    ]
     assert len(marks) == (version == NEWEST)
 
 
 def test_first_prompt_can_be_replaced(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     desk.ask("One.")
     desk.back(1)
     assert desk.points == []
     desk.ask("Another one.")
     log = desk.close()
-    assert sent(log) == [("user", "Another one."), ("assistant", "Done.")]
-    assert [line["parentUuid"] for line in logged(log) if line["type"] == "user"] == [None, None]
+    assert sent_texts(log) == [("user", "Another one."), ("assistant", "Done.")]
+    assert [line["parentUuid"] for line in read_lines(log) if line["type"] == "user"] == [
+        None,
+        None,
+    ]
 
 
 def test_rewound_session_resumes_there(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     for prompt in ("One.", "Two."):
         desk.ask(prompt)
     desk.back(1)
     log = desk.close()
-    assert sent(log) == [("user", "One."), ("assistant", "Done.")]
+    assert sent_texts(log) == [("user", "One."), ("assistant", "Done.")]
     desk.open(log)
     assert texts(desk.points) == ["One."]
 
 
 # checklist: P6
 def test_rewind_in_a_resumed_session(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"))
     desk.ask("Again.", write(file, "two\n"))
@@ -92,7 +97,7 @@ def test_rewind_in_a_resumed_session(tmp_path: Path) -> None:
 
 
 def test_file_state_is_rewound_for_the_model(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     file, other = desk.file("a.txt"), desk.file("b.txt")
     other.write_text("x\n")
     desk.ask("Write.", write(file, "one\n"))
@@ -104,7 +109,7 @@ def test_file_state_is_rewound_for_the_model(tmp_path: Path) -> None:
 
 
 def test_no_rewind_during_a_turn(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     desk.ask("One.")
     client = desk.client
     assert client
@@ -120,7 +125,7 @@ def test_no_rewind_during_a_turn(tmp_path: Path) -> None:
 
 
 def test_prompts_before_a_compaction_cannot_be_chosen(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     for prompt in ("One.", "Two."):
         desk.ask(prompt)
     assert desk.client
@@ -129,11 +134,11 @@ def test_prompts_before_a_compaction_cannot_be_chosen(tmp_path: Path) -> None:
     assert texts(desk.points) == ["Three."]
     desk.back(1)
     desk.ask("Four.")
-    assert [words for _, words in sent(desk.close())][-2:] == ["Four.", "Done."]
+    assert [words for _, words in sent_texts(desk.close())][-2:] == ["Four.", "Done."]
 
 
 def test_preserved_prompts_except_the_first_can_be_chosen(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     for prompt in ("One.", "Two.", "Three."):
         desk.ask(prompt)
     assert desk.client
@@ -143,8 +148,8 @@ def test_preserved_prompts_except_the_first_can_be_chosen(tmp_path: Path) -> Non
     assert texts(desk.points) == ["Three."]
     desk.back(1)
     desk.ask("Otherwise.")
-    said = [words for _, words in sent(desk.close())]
-    assert said == ["Two.", "Done.", "Otherwise.", "Done."]
+    results = [words for _, words in sent_texts(desk.close())]
+    assert results == ["Two.", "Done.", "Otherwise.", "Done."]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +181,9 @@ def test_an_ambiguous_prompt_id_is_rejected() -> None:
         find_rewind_point([], "1")
 
 
-def branch(desk: Desk, title: str = "", point: RewindPoint | None = None) -> tuple[Path, Path]:
+def branch(
+    desk: RewindSession, title: str = "", point: RewindPoint | None = None
+) -> tuple[Path, Path]:
     """Branches off; returns the old session and the new one."""
     assert desk.client
     chain = chain_before(desk.client.chain, point) if point else desk.client.chain
@@ -188,7 +195,7 @@ def branch(desk: Desk, title: str = "", point: RewindPoint | None = None) -> tup
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_branch_starts_with_the_whole_conversation(tmp_path: Path, version: Version) -> None:
-    desk = Desk(tmp_path, version)
+    desk = RewindSession(tmp_path, version)
     file = desk.file("a.txt")
     desk.ask("One.", write(file, "one\n"), run("true"))
     desk.ask("Two.", write(file, "two\n"))
@@ -198,16 +205,19 @@ def test_branch_starts_with_the_whole_conversation(tmp_path: Path, version: Vers
     desk.close()
     assert old.read_bytes() == before
     assert read_title(new) == "my branch"
-    assert sent(new)[:-2] == sent(old)
-    copies = [line for line in logged(new) if "forkedFrom" in line]
+    assert sent_texts(new)[:-2] == sent_texts(old)
+    copies = [line for line in read_lines(new) if "forkedFrom" in line]
     assert [line["uuid"] for line in copies] == [
         line["forkedFrom"]["messageUuid"] for line in copies
     ]
     assert {line["forkedFrom"]["sessionId"] for line in copies} == {old.stem}
-    assert [line["parentUuid"] for line in copies] == [None, *(one["uuid"] for one in copies[:-1])]
-    assert {line["sessionId"] for line in logged(new) if "sessionId" in line} == {new.stem}
+    assert [line["parentUuid"] for line in copies] == [
+        None,
+        *(copie["uuid"] for copie in copies[:-1]),
+    ]
+    assert {line["sessionId"] for line in read_lines(new) if "sessionId" in line} == {new.stem}
     (printed,) = [
-        line["content"] for line in logged(new) if "Branched" in str(line.get("content", ""))
+        line["content"] for line in read_lines(new) if "Branched" in str(line.get("content", ""))
     ]
     assert printed == (
         f'<local-command-stdout>Branched conversation "my branch". You are now in the new branch'
@@ -220,18 +230,18 @@ def test_branch_starts_with_the_whole_conversation(tmp_path: Path, version: Vers
 
 
 def test_branch_before_a_prompt_leaves_the_session(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     for prompt in ("One.", "Two."):
         desk.ask(prompt)
     old, new = branch(desk, point=desk.points[-1])
     desk.ask("Otherwise.")
     desk.close()
-    assert sent(old)[-2:] == [("user", "Two."), ("assistant", "Done.")]
-    assert [words for _, words in sent(new)] == ["One.", "Done.", "Otherwise.", "Done."]
+    assert sent_texts(old)[-2:] == [("user", "Two."), ("assistant", "Done.")]
+    assert [words for _, words in sent_texts(new)] == ["One.", "Done.", "Otherwise.", "Done."]
 
 
 def test_unnamed_branch_is_titled_after_its_first_prompt(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = RewindSession(tmp_path)
     desk.ask("One  for all. " + "x" * 200)
     names = [read_title(branch(desk)[1]) for _ in range(3)]
     start = "One for all. " + "x" * 87
@@ -239,6 +249,6 @@ def test_unnamed_branch_is_titled_after_its_first_prompt(tmp_path: Path) -> None
 
 
 def test_branch_of_an_empty_session(tmp_path: Path) -> None:
-    client = Desk(tmp_path).open()
+    client = RewindSession(tmp_path).open()
     with pytest.raises(UserError, match="nothing to branch yet"):
         branch_session(client.runtime.writer, client.chain)

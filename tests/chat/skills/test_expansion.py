@@ -14,7 +14,7 @@ from tests.chat.instructions.files import write
 
 
 @pytest.mark.parametrize(
-    ("body", "given", "told"),
+    ("body", "given", "expected"),
     [
         ("Do $ARGUMENTS now", "a b", "Do a b now"),
         ("$0 and $1", "a 'b c' d", "a and b c"),
@@ -29,9 +29,9 @@ from tests.chat.instructions.files import write
         ("$0", "it's", "it's"),
     ],
 )
-def test_arguments_fill_placeholders(body: str, given: str, told: str) -> None:
+def test_arguments_fill_placeholders(body: str, given: str, expected: str) -> None:
     """Words count from nought; what finds none stands at the end."""
-    assert fill_arguments(body, given) == told
+    assert fill_arguments(body, given) == expected
 
 
 def test_named_arguments() -> None:
@@ -62,7 +62,7 @@ def skill(body: str, *, is_skill: bool = False) -> Skill:
     return Skill("look", parse_document(body), Path("/skills/look/SKILL.md"), is_skill)
 
 
-def said(body: str, *, is_skill: bool = False) -> tuple[str, list[tuple[str, str]]]:
+def expand(body: str, *, is_skill: bool = False) -> tuple[str, list[tuple[str, str]]]:
     """Return what becomes of a text, and what was run for it."""
     ran: list[tuple[str, str]] = []
 
@@ -75,25 +75,25 @@ def said(body: str, *, is_skill: bool = False) -> tuple[str, list[tuple[str, str
 
 def test_shell_output_replaces_its_command() -> None:
     """In a line behind a blank, and in a block; not where code stands for itself."""
-    told, ran = said("$0 !`date` a`!`no`` x!`no`\n```!\nls -l\n```\nend")
-    assert told == "x DATE a`!`no`` x!`no`\nLS -L\nend"
+    result, ran = expand("$0 !`date` a`!`no`` x!`no`\n```!\nls -l\n```\nend")
+    assert result == "x DATE a`!`no`` x!`no`\nLS -L\nend"
     assert ran == [("date", "!`date`"), ("ls -l", "```!\nls -l\n```")]
 
 
 def test_output_is_not_expanded_again() -> None:
     """An output that looks like a command stays as it is."""
-    told, ran = said("$0 !`a !`")
-    assert (told, len(ran)) == ("x A !", 1)
+    result, ran = expand("$0 !`a !`")
+    assert (result, len(ran)) == ("x A !", 1)
 
 
 def test_a_skill_names_its_folder() -> None:
     """Files beside it are found from there."""
-    told, _ = said("See ${CLAUDE_SKILL_DIR}/x ${CLAUDE_SESSION_ID} ${HOME} $0", is_skill=True)
+    result, _ = expand("See ${CLAUDE_SKILL_DIR}/x ${CLAUDE_SESSION_ID} ${HOME} $0", is_skill=True)
     base = "Base directory for this skill: /skills/look\n\n"
-    assert told == f"{base}See /skills/look/x id ${{HOME}} x"
+    assert result == f"{base}See /skills/look/x id ${{HOME}} x"
 
 
-def laid_out(folder: Path, *names: str) -> ProjectScope:
+def write_files(folder: Path, *names: str) -> ProjectScope:
     """Write commands and skills that say where they lie."""
     for name in names:
         write(folder / name, name)
@@ -102,7 +102,7 @@ def laid_out(folder: Path, *names: str) -> ProjectScope:
 
 def test_skills_precede_commands_and_user_precedes_project(tmp_path: Path) -> None:
     """And a nearer directory before one further up."""
-    grounds = laid_out(
+    grounds = write_files(
         tmp_path,
         "project/.claude/commands/a.md",
         "project/.claude/commands/both.md",
@@ -117,7 +117,9 @@ def test_skills_precede_commands_and_user_precedes_project(tmp_path: Path) -> No
         ".claude/commands/git/fix.md",
         "project/sub/.claude/commands/below.md",
     )
-    found = {name: one.path.relative_to(tmp_path) for name, one in load_skills(grounds).items()}
+    found = {
+        name: result.path.relative_to(tmp_path) for name, result in load_skills(grounds).items()
+    }
     assert {name: str(path) for name, path in found.items()} == {
         "both": "project/.claude/skills/both/SKILL.md",
         "own": "config/skills/own/SKILL.md",
@@ -150,12 +152,12 @@ def test_skill_front_matter() -> None:
     plain = skill("x")
     assert (plain.is_for_model, plain.is_for_person, plain.is_text_only) == (True, True, True)
     assert (plain.allowed, plain.model, plain.argument_hint, plain.title) == ((), None, "", "")
-    told = skill(
+    result = skill(
         "---\nallowed-tools: Read, Bash(a, b)\nmodel: haiku\nargument-hint: '[x]'\n"
         "disable-model-invocation: true\nuser-invocable: false\n---\n"
     )
-    assert (told.is_for_model, told.is_for_person, told.is_text_only) == (False, False, False)
-    assert (told.allowed, told.model, told.argument_hint) == (
+    assert (result.is_for_model, result.is_for_person, result.is_text_only) == (False, False, False)
+    assert (result.allowed, result.model, result.argument_hint) == (
         ("Read", "Bash(a, b)"),
         "haiku",
         "[x]",

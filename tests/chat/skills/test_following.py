@@ -8,7 +8,7 @@ import pytest
 
 from plait.chat.events import Notice, TurnEnded
 from plait.write.lines import Version
-from tests.chat.words import Words, kinds
+from tests.chat.words import ScriptedSession, kinds
 
 BASH = "---\nallowed-tools: Bash(echo:*)\n---\n"
 
@@ -22,7 +22,7 @@ def call(tool: str, **given: Any) -> Mapping[str, Any]:
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 def test_a_command_is_logged_with_its_expansion(tmp_path: Path, version: Version) -> None:
     """The raw command first, its expansion as a meta line that is its child."""
-    words = Words(tmp_path, version)
+    words = ScriptedSession(tmp_path, version)
     words.write(".claude/commands/review.md", "Look at $0.\n")
     words.ask("/review the parser")
     prompt, expansion = [line for line in words.new_lines() if line["type"] == "user"]
@@ -38,7 +38,7 @@ def test_a_command_is_logged_with_its_expansion(tmp_path: Path, version: Version
 
 def test_newer_version_logs_origin_and_permissions(tmp_path: Path) -> None:
     """No mode and no source stand in a command's line; what it allows has a line of its own."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/commands/plain.md", "Do it.\n")
     words.write("CLAUDE.md", "x")
     words.ask("/plain")
@@ -67,14 +67,14 @@ def test_newer_version_logs_origin_and_permissions(tmp_path: Path) -> None:
     [last] = [line for line in words.lines if line["type"] == "last-prompt"]
     assert "lastPrompt" not in last
     words.ask("/plain a b", "and now?")
-    told = [line.get("lastPrompt") for line in words.lines if line["type"] == "last-prompt"]
-    assert told[-1] == "and now?"
+    results = [line.get("lastPrompt") for line in words.lines if line["type"] == "last-prompt"]
+    assert results[-1] == "and now?"
     assert "attributionSkill" not in words.lines[-3]
 
 
 def test_command_permissions_last_one_turn(tmp_path: Path) -> None:
     """The turn after it asks again, and here nobody is there to ask."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/commands/greet.md", "---\nallowed-tools: Bash(touch:*), (\n---\nGreet.\n")
     touch = call("Bash", command="touch made")
     words.ask("/greet", "And?", answers=[touch, {"text": "a"}, touch, {"text": "b"}])
@@ -85,7 +85,7 @@ def test_command_permissions_last_one_turn(tmp_path: Path) -> None:
 
 def test_command_output_is_inserted_into_the_text(tmp_path: Path) -> None:
     """Where its head allows it."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/commands/say.md", f"{BASH}It says !`echo hello; echo you`.\n")
     words.ask("/say")
     assert "It says hello\nyou." in words.messages[0]["content"][-1]["text"]
@@ -103,7 +103,7 @@ def test_command_output_is_inserted_into_the_text(tmp_path: Path) -> None:
 )
 def test_failing_command_sends_nothing(tmp_path: Path, text: str, why: str) -> None:
     """It is logged as one that failed, and the session goes on."""
-    words = Words(tmp_path, entrypoint="sdk-cli")
+    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
     words.write(".claude/commands/say.md", f"{text}\n")
     events = words.ask("/say x", "Hello.")
     ended = [event for event in events if isinstance(event, TurnEnded)]
@@ -121,7 +121,7 @@ def test_failing_command_sends_nothing(tmp_path: Path, text: str, why: str) -> N
 
 def test_command_can_choose_a_model(tmp_path: Path) -> None:
     """For its turn alone; short names are known."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/commands/quick.md", "---\nmodel: haiku\n---\nQuick.\n")
     asked: list[str] = []
     words.ask("/quick", "And?", seen=asked.append)
@@ -132,7 +132,7 @@ def test_command_can_choose_a_model(tmp_path: Path) -> None:
 
 def test_text_that_is_not_a_command_is_a_prompt(tmp_path: Path) -> None:
     """A path, a name that nobody has, a name in the middle, another spelling."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/commands/plain.md", "Do it.\n")
     texts = ("/tmp/x is a path", "/none a", "say /plain", " /plain", "/Plain", "//plain")
     words.ask(*texts)
@@ -142,37 +142,37 @@ def test_text_that_is_not_a_command_is_a_prompt(tmp_path: Path) -> None:
 
 def test_model_only_skill_cannot_be_typed(tmp_path: Path) -> None:
     """They are told so, and nothing is asked."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/skills/own/SKILL.md", "---\nuser-invocable: false\n---\nx")
-    [ended] = [one for one in words.ask("/own") if isinstance(one, TurnEnded)]
+    [ended] = [event for event in words.ask("/own") if isinstance(event, TurnEnded)]
     assert ended.text.startswith("This skill can only be invoked by Claude")
 
 
 def test_model_can_use_a_skill(tmp_path: Path) -> None:
     """Its words come behind the result and name the call."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/skills/look/SKILL.md", "---\ndescription: Looks\n---\nLook at $0.\n")
     words.ask("Go.", answers=[call("Skill", skill="look", args="this")])
     lines = [line for line in words.new_lines() if line["type"] != "system"]
     assert kinds(lines)[3:] == ["user", "user", "command_permissions", "assistant"]
-    result, told, lent, answer = lines[3:]
+    result, text, lent, answer = lines[3:]
     asked = lines[2]["message"]["content"][0]["id"]
     assert result["message"]["content"][0]["content"] == "Launching skill: look"
     assert result["toolUseResult"] == {"success": True, "commandName": "look"}
     assert result["permissionDecision"] == {"decision": "accept", "source": "config"}
-    assert told["sourceToolUseID"] == asked
-    assert (told["isMeta"], told["turnCompanion"]) == (True, True)
+    assert text["sourceToolUseID"] == asked
+    assert (text["isMeta"], text["turnCompanion"]) == (True, True)
     folder = words.work / ".claude/skills/look"
     base = f"Base directory for this skill: {folder}\n\n"
-    assert told["message"]["content"] == [{"type": "text", "text": f"{base}Look at this.\n"}]
-    assert told["parentUuid"] == result["uuid"]
+    assert text["message"]["content"] == [{"type": "text", "text": f"{base}Look at this.\n"}]
+    assert text["parentUuid"] == result["uuid"]
     assert lent["session_id"] == lent["sessionId"]
     assert answer["attributionSkill"] == "look"
 
 
 def test_skill_with_permissions_needs_approval(tmp_path: Path) -> None:
     """One of words alone is not; one that a rule allows is not either."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/skills/lend/SKILL.md", "---\nallowed-tools: Read\n---\nx")
     words.ask("Go.", answers=[call("Skill", skill="lend")])
     words.ask("Go.", answers=[call("Skill", skill="lend")], allowed=("Skill",))
@@ -182,7 +182,7 @@ def test_skill_with_permissions_needs_approval(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "text"),
     [
         ("lok", "Unknown skill: lok. Did you mean look?"),
         ("zzzzz", "Unknown skill: zzzzz."),
@@ -190,9 +190,9 @@ def test_skill_with_permissions_needs_approval(tmp_path: Path) -> None:
         ("bad", 'Shell command permission check failed for pattern "!`touch x`"'),
     ],
 )
-def test_failing_skill(tmp_path: Path, name: str, told: str) -> None:
+def test_failing_skill(tmp_path: Path, name: str, text: str) -> None:
     """The model is told why, and goes on."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/skills/look/SKILL.md", "x")
     words.write(".claude/skills/mine/SKILL.md", "---\ndisable-model-invocation: true\n---\nx")
     words.write(".claude/skills/bad/SKILL.md", "!`touch x`")
@@ -200,12 +200,12 @@ def test_failing_skill(tmp_path: Path, name: str, told: str) -> None:
     [result] = [line for line in words.lines if "toolUseResult" in line]
     [block] = result["message"]["content"]
     assert block["is_error"] is True
-    assert told in block["content"]
+    assert text in block["content"]
 
 
 def test_skills_are_listed_once_and_again_when_changed(tmp_path: Path) -> None:
     """Also when the session goes on; of those that are for people alone it is not told."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/skills/look/SKILL.md", "Looks")
     words.write(".claude/skills/mine/SKILL.md", "---\ndisable-model-invocation: true\n---\nx")
     words.ask("Hello.", "And?")
@@ -213,13 +213,17 @@ def test_skills_are_listed_once_and_again_when_changed(tmp_path: Path) -> None:
     assert len(words.attached("skill_listing")) == 1
     words.write(".claude/skills/new/SKILL.md", "News")
     words.ask("Now?")
-    told = words.attached("skill_listing")[-1]["attachment"]
-    assert (told["content"], told["isInitial"], told["names"]) == ("- new: News", False, ["new"])
+    attachments = words.attached("skill_listing")[-1]["attachment"]
+    assert (attachments["content"], attachments["isInitial"], attachments["names"]) == (
+        "- new: News",
+        False,
+        ["new"],
+    )
 
 
 def test_without_skills_there_is_no_skill_tool(tmp_path: Path) -> None:
     """Nor with those that the model may not ask for."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/skills/mine/SKILL.md", "---\ndisable-model-invocation: true\n---\nx")
     tools: list[bool] = []
     words.ask("Hello.", offered=lambda names: tools.append("Skill" in names))
@@ -230,7 +234,7 @@ def test_without_skills_there_is_no_skill_tool(tmp_path: Path) -> None:
 
 def test_the_older_format_lists_skills_in_the_system_prompt(tmp_path: Path) -> None:
     """In the system prompt."""
-    words = Words(tmp_path, "2.1.29")
+    words = ScriptedSession(tmp_path, "2.1.29")
     words.write(".claude/skills/look/SKILL.md", "Looks")
     words.ask("Hello.")
     assert "- look: Looks" in words.sent.system[-1]["text"]
@@ -239,17 +243,19 @@ def test_the_older_format_lists_skills_in_the_system_prompt(tmp_path: Path) -> N
 
 def test_command_without_a_shell_says_so(tmp_path: Path) -> None:
     """Where commands are forbidden altogether."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/commands/say.md", f"{BASH}!`echo x`\n")
-    [ended] = [one for one in words.ask("/say", forbidden=("Bash",)) if isinstance(one, TurnEnded)]
+    [ended] = [
+        event for event in words.ask("/say", forbidden=("Bash",)) if isinstance(event, TurnEnded)
+    ]
     assert ended.text.endswith("the Bash tool is not available")
 
 
 def test_command_without_arguments_keeps_the_previous_text(tmp_path: Path) -> None:
     """Also where the session goes on with it, and nobody typed anything else."""
-    words = Words(tmp_path)
+    words = ScriptedSession(tmp_path)
     words.write(".claude/commands/plain.md", "Do it.\n")
     words.ask("/plain first")
     words.ask("/plain")
-    told = [line.get("lastPrompt") for line in words.lines if line["type"] == "last-prompt"]
-    assert told == ["/plain first", "/plain first"]
+    results = [line.get("lastPrompt") for line in words.lines if line["type"] == "last-prompt"]
+    assert results == ["/plain first", "/plain first"]

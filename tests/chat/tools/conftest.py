@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat.tools.desk import Desk
+from tests.chat.tools.desk import ToolWorkspace
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def desk(tmp_path: Path) -> ToolWorkspace:
     """An empty workspace with all tools."""
-    return Desk(tmp_path)
+    return ToolWorkspace(tmp_path)

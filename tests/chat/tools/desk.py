@@ -12,7 +12,7 @@ from plait.chat.tools.base import Outcome, ToolError, Workplace
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
-class Desk:
+class ToolWorkspace:
     """A workspace with all tools."""
 
     def __init__(self, root: Path, **more: Any) -> None:

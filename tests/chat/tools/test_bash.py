@@ -17,7 +17,7 @@ from plait.chat.tools.shell import (
     trim_output,
     truncate_middle,
 )
-from tests.chat.tools.desk import Desk
+from tests.chat.tools.desk import ToolWorkspace
 
 QUIET = "(Bash completed with no output)"
 
@@ -31,7 +31,7 @@ def is_alive(pid: int) -> bool:
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
-def ended(pid: int) -> bool:
+def wait_for_end(pid: int) -> bool:
     """Wait until a process has ended, within bounds."""
     for _ in range(400):
         if not is_alive(pid):
@@ -41,7 +41,7 @@ def ended(pid: int) -> bool:
 
 
 # checklist: P84, P85, P86, P112
-def test_command_output(desk: Desk) -> None:
+def test_command_output(desk: ToolWorkspace) -> None:
     outcome = desk.do("Bash", command="echo out; echo err >&2", description="Say", timeout=9000)
     assert outcome.content == "out\nerr"
     assert outcome.is_error is False
@@ -55,7 +55,7 @@ def test_command_output(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "expected"),
     [
         ("true", QUIET),
         ("", QUIET),
@@ -72,12 +72,12 @@ def test_command_output(desk: Desk) -> None:
         ('echo $0; echo "$@"', "/bin/bash"),
     ],
 )
-def test_pictures(desk: Desk, command: str, told: str) -> None:
+def test_pictures(desk: ToolWorkspace, command: str, expected: str) -> None:
     outcome = desk.do("Bash", command=command)
-    assert outcome.content == told
-    assert bool(outcome.is_error) == told.startswith("Exit code")
+    assert outcome.content == expected
+    assert bool(outcome.is_error) == expected.startswith("Exit code")
     if outcome.is_error:
-        assert outcome.output == f"Error: {told}"
+        assert outcome.output == f"Error: {expected}"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_pictures(desk: Desk, command: str, told: str) -> None:
         ("echo a >> a.txt", "noOutputExpected", False),
     ],
 )
-def test_exit_messages(desk: Desk, command: str, key: str, value: object) -> None:
+def test_exit_messages(desk: ToolWorkspace, command: str, key: str, value: object) -> None:
     desk.put("a.txt", "a\n")
     desk.put("b.txt", "b\n")
     outcome = desk.do("Bash", command=command)
@@ -105,11 +105,11 @@ def test_exit_messages(desk: Desk, command: str, key: str, value: object) -> Non
 @pytest.mark.parametrize(
     "command", ["false | grep a; false", "grep a nowhere.txt", "ls zzz", "find ("]
 )
-def test_other_failures_are_failures(desk: Desk, command: str) -> None:
+def test_other_failures_are_failures(desk: ToolWorkspace, command: str) -> None:
     assert desk.do("Bash", command=command).is_error is True
 
 
-def test_working_directory_is_kept(desk: Desk) -> None:
+def test_working_directory_is_kept(desk: ToolWorkspace) -> None:
     (desk.root / "sub").mkdir()
     desk.do("Bash", command="cd sub")
     assert desk.told("Bash", command="pwd") == "./sub"
@@ -122,14 +122,14 @@ def test_working_directory_is_kept(desk: Desk) -> None:
     assert desk.told("Bash", command="pwd") == "."
 
 
-def test_missing_working_directory_is_left(desk: Desk) -> None:
+def test_missing_working_directory_is_left(desk: ToolWorkspace) -> None:
     (desk.root / "sub").mkdir()
     desk.do("Bash", command="cd sub")
     (desk.root / "sub").rmdir()
     assert desk.told("Bash", command="pwd") == "."
 
 
-def test_image_output_is_an_image(desk: Desk) -> None:
+def test_image_output_is_an_image(desk: ToolWorkspace) -> None:
     outcome = desk.do("Bash", command="echo 'data:image/png;base64,aGk='")
     source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
     assert outcome.content == [{"type": "image", "source": source}]
@@ -137,7 +137,7 @@ def test_image_output_is_an_image(desk: Desk) -> None:
 
 
 # checklist: P86, P112
-def test_long_output_is_stored_beside_the_log(desk: Desk) -> None:
+def test_long_output_is_stored_beside_the_log(desk: ToolWorkspace) -> None:
     outcome = desk.do("Bash", command="seq 1 10000")
     kept = Path(outcome.output["persistedOutputPath"])
     assert kept.parent == desk.place.results_folder
@@ -153,35 +153,35 @@ def test_long_output_is_stored_beside_the_log(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(("letters", "is_kept"), [(30_000, False), (30_001, True)])
-def test_output_limit(desk: Desk, letters: int, is_kept: bool) -> None:
+def test_output_limit(desk: ToolWorkspace, letters: int, is_kept: bool) -> None:
     outcome = desk.do("Bash", command=f"head -c {letters} /dev/zero | tr '\\0' x")
     assert ("persistedOutputPath" in outcome.output) == is_kept
 
 
-def test_long_output_is_cut_without_storage(desk: Desk) -> None:
+def test_long_output_is_cut_without_storage(desk: ToolWorkspace) -> None:
     desk.place.results_folder = None
-    told = str(desk.do("Bash", command="seq 1 10000").content)
-    assert "characters truncated] ..." in told
-    assert len(told) < 31_000
+    text = str(desk.do("Bash", command="seq 1 10000").content)
+    assert "characters truncated] ..." in text
+    assert len(text) < 31_000
 
 
-def test_failed_output_is_cut_in_the_middle(desk: Desk) -> None:
-    told = str(desk.do("Bash", command="seq 1 10000; exit 1").content)
-    assert told.startswith("Exit code 1\n1\n2\n")
-    assert "\n\n... [20012 characters truncated] ...\n\n" in told
-    assert len(told) == 10_040
+def test_failed_output_is_cut_in_the_middle(desk: ToolWorkspace) -> None:
+    text = str(desk.do("Bash", command="seq 1 10000; exit 1").content)
+    assert text.startswith("Exit code 1\n1\n2\n")
+    assert "\n\n... [20012 characters truncated] ...\n\n" in text
+    assert len(text) == 10_040
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("a" * 10, "a" * 10),
         ("a" * 47, "a" * 47),
         ("a" * 48, "aaaaa\n\n... [38 characters truncated] ...\n\naaaaa"),
     ],
 )
-def test_middle_is_only_cut_if_shorter(text: str, told: str) -> None:
-    assert truncate_middle(text, 10) == told
+def test_middle_is_only_cut_if_shorter(text: str, expected: str) -> None:
+    assert truncate_middle(text, 10) == expected
 
 
 def test_preview_ends_at_a_line(tmp_path: Path) -> None:
@@ -192,24 +192,24 @@ def test_preview_ends_at_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ms", "told"),
+    ("ms", "expected"),
     [(100, "0s"), (1500, "2s"), (59_400, "59s"), (60_000, "1m"), (90_000, "1m 30s")],
 )
-def test_times(ms: float, told: str) -> None:
-    assert format_duration(ms) == told
+def test_times(ms: float, expected: str) -> None:
+    assert format_duration(ms) == expected
 
 
 def test_leading_blank_lines_are_removed() -> None:
     assert trim_output("\n  \n\n  a \n\n b \n \n") == "  a \n\n b"
 
 
-def test_sleeping_command_times_out(desk: Desk) -> None:
+def test_sleeping_command_times_out(desk: ToolWorkspace) -> None:
     outcome = desk.do("Bash", command="sleep 60", timeout=100)
     assert outcome.content == "Exit code 143\nCommand timed out after 0s"
     assert outcome.output == "Error: Exit code 143\nCommand timed out after 0s"
 
 
-def test_other_commands_continue_in_the_background(desk: Desk) -> None:
+def test_other_commands_continue_in_the_background(desk: ToolWorkspace) -> None:
     async def play() -> None:
         outcome = await desk.call(
             "Bash", command="echo started; sleep 60 & echo $!; wait", timeout=300
@@ -222,15 +222,15 @@ def test_other_commands_continue_in_the_background(desk: Desk) -> None:
         assert is_alive(pid)
         stopped = await desk.call("TaskStop", task_id=name)
         assert stopped.output["message"].startswith(f"Successfully stopped task: {name} (echo")
-        assert ended(pid)
+        assert wait_for_end(pid)
         assert desk.place.background[name].status == "killed"
 
     asyncio.run(play())
 
 
-def test_background_command_is_reported_when_it_ends(desk: Desk) -> None:
-    told: list[ShellTask] = []
-    desk.place.on_task_done = told.append
+def test_background_command_is_reported_when_it_ends(desk: ToolWorkspace) -> None:
+    results: list[ShellTask] = []
+    desk.place.on_task_done = results.append
 
     async def play() -> None:
         outcome = await desk.call(
@@ -251,9 +251,9 @@ def test_background_command_is_reported_when_it_ends(desk: Desk) -> None:
         )
         assert shown.output["task"]["exitCode"] == 3
         assert (await desk.call("Read", file_path=str(output))).content == "1\thi\n2\t"
-        assert [task.id for task in told] == [name]
-        told[0].call = "toolu_1"
-        assert told[0].notification.words == (
+        assert [task.id for task in results] == [name]
+        results[0].call = "toolu_1"
+        assert results[0].notification.words == (
             f"<task-notification>\n<task-id>{name}</task-id>\n<tool-use-id>toolu_1</tool-use-id>\n"
             f"<output-file>{output}</output-file>\n<status>failed</status>\n<summary>Background"
             ' command "a &lt;b&gt;" failed with exit code 3</summary>\n</task-notification>'
@@ -266,9 +266,9 @@ def test_background_command_is_reported_when_it_ends(desk: Desk) -> None:
     asyncio.run(play())
 
 
-def test_end_of_a_stopped_task_is_not_reported_again(desk: Desk) -> None:
-    told: list[ShellTask] = []
-    desk.place.on_task_done = told.append
+def test_end_of_a_stopped_task_is_not_reported_again(desk: ToolWorkspace) -> None:
+    results: list[ShellTask] = []
+    desk.place.on_task_done = results.append
 
     async def play() -> None:
         outcome = await desk.call("Bash", command="exec sleep 60", run_in_background=True)
@@ -276,10 +276,10 @@ def test_end_of_a_stopped_task_is_not_reported_again(desk: Desk) -> None:
         await asyncio.sleep(0)
 
     asyncio.run(play())
-    assert told == []
+    assert results == []
 
 
-def test_waiting_for_output_is_reported_and_bounded(desk: Desk) -> None:
+def test_waiting_for_output_is_reported_and_bounded(desk: ToolWorkspace) -> None:
     async def play() -> None:
         outcome = await desk.call("Bash", command="exec sleep 60", run_in_background=True)
         name = outcome.output["backgroundTaskId"]
@@ -301,21 +301,23 @@ def test_waiting_for_output_is_reported_and_bounded(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("tool", ["TaskOutput", "TaskStop"])
-def test_unknown_task(desk: Desk, tool: str) -> None:
-    told = desk.told(tool, task_id="nope")
-    assert told == "<tool_use_error>No task found with ID: nope</tool_use_error>"
+def test_unknown_task(desk: ToolWorkspace, tool: str) -> None:
+    text = desk.told(tool, task_id="nope")
+    assert text == "<tool_use_error>No task found with ID: nope</tool_use_error>"
 
 
-def test_task_id_is_required(desk: Desk) -> None:
-    told = desk.told("TaskStop")
-    assert told == "<tool_use_error>Missing required parameter: task_id</tool_use_error>"
+def test_task_id_is_required(desk: ToolWorkspace) -> None:
+    text = desk.told("TaskStop")
+    assert text == "<tool_use_error>Missing required parameter: task_id</tool_use_error>"
 
 
 STUBBORN = "trap '' TERM; echo $$; (trap '' TERM; echo $BASHPID; while :; do sleep 1; done) & wait"
 
 
 @pytest.mark.parametrize("how", ["cancelled", "session over", "too late"])
-def test_child_processes_are_killed(desk: Desk, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_child_processes_are_killed(
+    desk: ToolWorkspace, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shell, "TERMINATE_GRACE", 0.2)
     monkeypatch.setattr(shell, "MAX_BACKGROUND_SECONDS", 0.2)
     file = desk.root / "pids"
@@ -350,31 +352,31 @@ def test_child_processes_are_killed(desk: Desk, how: str, monkeypatch: pytest.Mo
     asyncio.run(play())
     pids = [int(word) for word in file.read_text().split()]
     assert len(pids) == 2
-    assert all(ended(pid) for pid in pids)
+    assert all(wait_for_end(pid) for pid in pids)
 
 
-def test_endless_output_is_killed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_output_is_killed(desk: ToolWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shell, "MAX_OUTPUT", 1 << 20)
     outcome = desk.do("Bash", command="yes")
     assert outcome.is_error
     assert str(outcome.content).startswith("Exit code 137\ny\ny\n")
 
 
-def test_ten_megabytes_of_output_are_stored(desk: Desk) -> None:
+def test_ten_megabytes_of_output_are_stored(desk: ToolWorkspace) -> None:
     outcome = desk.do("Bash", command="head -c 10000000 /dev/zero | tr '\\0' x")
     assert outcome.output["persistedOutputSize"] == 10_000_000
     assert len(str(outcome.content)) < 3000
     assert len(outcome.output["stdout"]) == 30_000
 
 
-def test_detached_processes_are_not_awaited(desk: Desk) -> None:
+def test_detached_processes_are_not_awaited(desk: ToolWorkspace) -> None:
     outcome = desk.do("Bash", command="sleep 60 & echo $!")
     pid = int(str(outcome.content))
     assert is_alive(pid)
     os.kill(pid, 9)
 
 
-def test_progress_is_reported(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_reported(desk: ToolWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plait.chat.tools.shell.PROGRESS_DELAY", 0.05)
     desk.do("Bash", command="seq 1 8; sleep 0.4")
     report = dict(desk.reports[0])
@@ -387,7 +389,7 @@ def test_progress_is_reported(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> No
     }
 
 
-def test_output_files_are_deleted_with_the_session(desk: Desk) -> None:
+def test_output_files_are_deleted_with_the_session(desk: ToolWorkspace) -> None:
     desk.place.scratch = None
     desk.do("Bash", command="echo hi")
     (tasks,) = desk.place_folder().iterdir()
@@ -397,12 +399,12 @@ def test_output_files_are_deleted_with_the_session(desk: Desk) -> None:
     assert not folder.exists()
 
 
-def test_foreign_folder_stays(desk: Desk) -> None:
+def test_foreign_folder_stays(desk: ToolWorkspace) -> None:
     desk.do("Bash", command="echo hi")
     asyncio.run(stop_all(desk.place))
     assert desk.place.scratch and desk.place.scratch.is_dir()
 
 
-def test_null_byte_or_too_long_command_is_refused(desk: Desk) -> None:
+def test_null_byte_or_too_long_command_is_refused(desk: ToolWorkspace) -> None:
     assert "null bytes" in desk.told("Bash", command="echo \0")
     assert desk.told("Bash", command="#" * 3_000_000).startswith("Cannot run the command: ")

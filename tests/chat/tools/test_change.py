@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from plait.chat.tools import edit
 from plait.chat.tools.base import ToolError
 from plait.chat.tools.edit import STALE_NOTE, normalize_edit
-from tests.chat.tools.desk import Desk, apply_hunks
+from tests.chat.tools.desk import ToolWorkspace, apply_hunks
 
 KNOWN = " (file state is current in your context — no need to Read it back)"
 NOT_FOUND = "<tool_use_error>String to replace not found in file.\nString: {}</tool_use_error>"
@@ -24,7 +24,7 @@ SINCE = (
 
 
 # checklist: P84, P85, P86, P110
-def test_file_is_created(desk: Desk) -> None:
+def test_file_is_created(desk: ToolWorkspace) -> None:
     path = str(desk.root / "new" / "folder" / "a.txt")
     outcome = desk.do("Write", file_path=path, content="one\n")
     assert Path(path).read_text() == "one\n"
@@ -40,7 +40,7 @@ def test_file_is_created(desk: Desk) -> None:
 
 
 # checklist: P86, P110
-def test_file_is_replaced(desk: Desk) -> None:
+def test_file_is_replaced(desk: ToolWorkspace) -> None:
     path = str(desk.put("a.txt", "one\n"))
     outcome = desk.do("Write", file_path=path, content="two\n")
     assert Path(path).read_text() == "two\n"
@@ -58,7 +58,7 @@ def test_file_is_replaced(desk: Desk) -> None:
 
 
 # checklist: P84, P85, P86, P111
-def test_text_is_replaced(desk: Desk) -> None:
+def test_text_is_replaced(desk: ToolWorkspace) -> None:
     path = str(desk.put("a.txt", "one\ntwo\nthree\n"))
     desk.do("Read", file_path=path)
     outcome = desk.do("Edit", file_path=path, old_string="two", new_string="2")
@@ -84,7 +84,7 @@ def test_text_is_replaced(desk: Desk) -> None:
 
 
 # checklist: P111
-def test_replace_all(desk: Desk) -> None:
+def test_replace_all(desk: ToolWorkspace) -> None:
     desk.put("a.txt", "two\none\ntwo\n")
     refused = desk.told("Edit", file_path="a.txt", old_string="two", new_string="2")
     assert refused.startswith("<tool_use_error>Found 2 matches of the string to replace, but")
@@ -102,7 +102,7 @@ def test_replace_all(desk: Desk) -> None:
 def test_patch_applied_to_the_original_gives_the_result(text: str, old: str, new: str) -> None:
     assume(old != new)
     with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Path(folder))
+        desk = ToolWorkspace(Path(folder))
         path = desk.put("a.txt", text)
         arguments = {"old_string": old, "new_string": new, "replace_all": True}
         outcome = desk.do("Edit", file_path="a.txt", **arguments)
@@ -141,7 +141,9 @@ def _spaced(line: str) -> str:
         (b"aXbXc", "aX", "$& \\1 \\g<0>", b"$& \\1 \\g<0>bXc"),
     ],
 )
-def test_rest_of_the_file_stays(desk: Desk, held: bytes, old: str, new: str, holds: bytes) -> None:
+def test_rest_of_the_file_stays(
+    desk: ToolWorkspace, held: bytes, old: str, new: str, holds: bytes
+) -> None:
     path = desk.put("a.txt", held)
     desk.do("Edit", file_path="a.txt", old_string=old, new_string=new)
     assert path.read_bytes() == holds
@@ -156,14 +158,16 @@ def test_rest_of_the_file_stays(desk: Desk, held: bytes, old: str, new: str, hol
         (b"a\n", "x\r\ny\n", b"x\r\ny\n"),
     ],
 )
-def test_file_keeps_its_encoding(desk: Desk, held: bytes, content: str, holds: bytes) -> None:
+def test_file_keeps_its_encoding(
+    desk: ToolWorkspace, held: bytes, content: str, holds: bytes
+) -> None:
     path = desk.put("a.txt", held)
     desk.do("Write", file_path="a.txt", content=content)
     assert path.read_bytes() == holds
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "text"),
     [
         (
             ("a.txt", "x", "x"),
@@ -184,7 +188,7 @@ def test_file_keeps_its_encoding(desk: Desk, held: bytes, content: str, holds: b
         (("nul.txt", "a", "x"), "File has NUL bytes in its first 8 KB: binary data"),
     ],
 )
-def test_refused_edits(desk: Desk, arguments: tuple[str, str, str], told: str) -> None:
+def test_refused_edits(desk: ToolWorkspace, arguments: tuple[str, str, str], text: str) -> None:
     held = {"a.txt": b"one\n", "b.ipynb": b"{}", "latin.txt": b"caf\xe9", "nul.txt": b"a\0"}
     for name, data in held.items():
         desk.put(name, data)
@@ -193,29 +197,29 @@ def test_refused_edits(desk: Desk, arguments: tuple[str, str, str], told: str) -
     outcome = desk.do("Edit", file_path=name, old_string=old, new_string=new)
     assert outcome.is_error
     shown = str(outcome.content).replace(str(desk.root), ".")
-    assert shown.startswith(f"<tool_use_error>{told}")
+    assert shown.startswith(f"<tool_use_error>{text}")
     assert all((desk.root / name).read_bytes() == data for name, data in held.items())
 
 
-def test_edit_can_create_a_file(desk: Desk) -> None:
+def test_edit_can_create_a_file(desk: ToolWorkspace) -> None:
     outcome = desk.do("Edit", file_path="new.txt", old_string="", new_string="made\n")
     assert (desk.root / "new.txt").read_text() == "made\n"
     assert outcome.output["originalFile"] == ""
     assert outcome.output["structuredPatch"][0]["lines"] == ["+made"]
 
 
-def test_refused_writes(desk: Desk) -> None:
+def test_refused_writes(desk: ToolWorkspace) -> None:
     desk.put("latin.txt", b"caf\xe9")
     (desk.root / "sub").mkdir()
-    told = desk.told("Write", file_path="latin.txt", content="x")
-    assert told.startswith("File is not valid UTF-8")
+    text = desk.told("Write", file_path="latin.txt", content="x")
+    assert text.startswith("File is not valid UTF-8")
     assert desk.told("Write", file_path="sub", content="x") == (
         "<tool_use_error>sub is a directory, not a file. To create a file inside it, include the"
         " file name in file_path.</tool_use_error>"
     )
 
 
-def test_file_changed_by_others_is_not_overwritten(desk: Desk) -> None:
+def test_file_changed_by_others_is_not_overwritten(desk: ToolWorkspace) -> None:
     path = desk.put("a.txt", "one\n")
     desk.do("Read", file_path="a.txt")
     path.write_text("one by somebody else\n")
@@ -229,7 +233,9 @@ def test_file_changed_by_others_is_not_overwritten(desk: Desk) -> None:
     ("now", "is_done"),
     [("one\nby somebody else\n", True), ("one\none\n", False), ("eins\n", False)],
 )
-def test_text_that_still_occurs_once_is_replaced(desk: Desk, now: str, is_done: bool) -> None:
+def test_text_that_still_occurs_once_is_replaced(
+    desk: ToolWorkspace, now: str, is_done: bool
+) -> None:
     path = desk.put("a.txt", "one\ntwo\n")
     desk.do("Read", file_path="a.txt")
     path.write_text(now)
@@ -245,7 +251,7 @@ def test_text_that_still_occurs_once_is_replaced(desk: Desk, now: str, is_done: 
     assert again.content == "The file a.txt has been updated successfully."
 
 
-def test_changed_line_endings_alone_are_no_change(desk: Desk) -> None:
+def test_changed_line_endings_alone_are_no_change(desk: ToolWorkspace) -> None:
     path = desk.put("a.txt", "one\ntwo\n")
     desk.do("Read", file_path="a.txt")
     path.write_bytes(b"one\r\ntwo\r\n")
@@ -263,7 +269,7 @@ def test_changed_line_endings_alone_are_no_change(desk: Desk) -> None:
     ],
 )
 def test_arguments_are_logged_with_defaults(
-    desk: Desk, given: dict[str, Any], logged: dict[str, Any]
+    desk: ToolWorkspace, given: dict[str, Any], logged: dict[str, Any]
 ) -> None:
     desk.put("a.txt", "one")
     desk.put("a.MD", "one")
@@ -274,19 +280,19 @@ def test_arguments_are_logged_with_defaults(
 
 
 @pytest.mark.parametrize("more", [{"new_string": 5}, {"bogus": 1}, {"file_path": "a\0"}])
-def test_wrong_arguments_are_logged_unchanged(desk: Desk, more: dict[str, Any]) -> None:
+def test_wrong_arguments_are_logged_unchanged(desk: ToolWorkspace, more: dict[str, Any]) -> None:
     asked = {"file_path": "a.txt", "old_string": "one", "new_string": "1"} | more
     assert normalize_edit(asked, desk.place) == asked
 
 
-def test_touched_file_is_written(desk: Desk) -> None:
+def test_touched_file_is_written(desk: ToolWorkspace) -> None:
     path = desk.put("a.txt", "one\n")
     desk.do("Read", file_path="a.txt")
     os.utime(path, ns=(1, 1))
     assert not desk.do("Write", file_path="a.txt", content="x").is_error
 
 
-def test_file_changed_during_the_question_is_not_overwritten(desk: Desk) -> None:
+def test_file_changed_during_the_question_is_not_overwritten(desk: ToolWorkspace) -> None:
     import asyncio
 
     path = desk.put("a.txt", "one\n")
@@ -300,7 +306,7 @@ def test_file_changed_during_the_question_is_not_overwritten(desk: Desk) -> None
     assert path.read_text() == "one, but other\n"
 
 
-def test_edits_proposed_together_are_both_applied(desk: Desk) -> None:
+def test_edits_proposed_together_are_both_applied(desk: ToolWorkspace) -> None:
     import asyncio
 
     path = desk.put("a.txt", "one\ntwo\n")
@@ -314,7 +320,7 @@ def test_edits_proposed_together_are_both_applied(desk: Desk) -> None:
     assert path.read_text() == "1\n2\n"
 
 
-def test_unseen_changes_are_marked_in_the_result(desk: Desk) -> None:
+def test_unseen_changes_are_marked_in_the_result(desk: ToolWorkspace) -> None:
     desk.put("a.txt", "one\ntwo\n")
     unseen = desk.do("Edit", file_path="a.txt", old_string="one", new_string="1")
     assert unseen.content == "The file a.txt has been updated successfully."
@@ -329,7 +335,7 @@ def test_unseen_changes_are_marked_in_the_result(desk: Desk) -> None:
 
 # checklist: P86
 @pytest.mark.parametrize("tool", ["Write", "Edit"])
-def test_changes_by_the_user_are_marked_in_the_result(desk: Desk, tool: str) -> None:
+def test_changes_by_the_user_are_marked_in_the_result(desk: ToolWorkspace, tool: str) -> None:
     import asyncio
 
     desk.put("a.txt", "one\n")
@@ -343,13 +349,15 @@ def test_changes_by_the_user_are_marked_in_the_result(desk: Desk, tool: str) -> 
 
 
 @pytest.mark.parametrize(("letters", "is_kept"), [(10_000, True), (10_001, False)])
-def test_log_keeps_the_original_of_a_short_file(desk: Desk, letters: int, is_kept: bool) -> None:
+def test_log_keeps_the_original_of_a_short_file(
+    desk: ToolWorkspace, letters: int, is_kept: bool
+) -> None:
     desk.put("a.txt", "x" * letters)
     outcome = desk.do("Write", file_path="a.txt", content="y")
     assert outcome.output["originalFile"] == ("x" * letters if is_kept else None)
 
 
-def test_too_large_file_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_file_is_refused(desk: ToolWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edit, "MAX_EDIT_BYTES", 3)
     desk.put("a.txt", "1234")
     assert "too large to change" in desk.told("Write", file_path="a.txt", content="x")
@@ -357,14 +365,14 @@ def test_too_large_file_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
     assert not desk.do("Write", file_path="b.txt", content="x").is_error
 
 
-def test_file_keeps_its_mode(desk: Desk) -> None:
+def test_file_keeps_its_mode(desk: ToolWorkspace) -> None:
     path = desk.put("a.sh", "echo\n")
     path.chmod(0o755)
     desk.do("Edit", file_path="a.sh", old_string="echo", new_string="echo 1")
     assert path.stat().st_mode & 0o777 == 0o755
 
 
-def test_files_are_backed_up_before_changes(desk: Desk) -> None:
+def test_files_are_backed_up_before_changes(desk: ToolWorkspace) -> None:
     path = desk.put("a.txt", "one\n")
     kept: list[str] = []
     desk.place.before_change = lambda changed: kept.append(changed.read_text())
@@ -374,20 +382,20 @@ def test_files_are_backed_up_before_changes(desk: Desk) -> None:
     assert path.read_text() == "two\n"
 
 
-def test_temporary_file_is_removed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_file_is_removed(desk: ToolWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.put("a.txt", "one\n")
 
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "rename", full)
-    told = desk.told("Write", file_path="a.txt", content="two\n")
-    assert told == "ENOSPC: no space left on device, open './a.txt'"
+    text = desk.told("Write", file_path="a.txt", content="two\n")
+    assert text == "ENOSPC: no space left on device, open './a.txt'"
     assert [entry.name for entry in desk.root.iterdir()] == ["a.txt"]
     assert (desk.root / "a.txt").read_text() == "one\n"
 
 
-def test_notebook_cells_are_edited(desk: Desk) -> None:
+def test_notebook_cells_are_edited(desk: ToolWorkspace) -> None:
     import json
 
     cells = [{"cell_type": "code", "id": "a1", "source": "1", "metadata": {}, "outputs": [{}]}]

@@ -9,7 +9,7 @@ import pytest
 from plait.chat.events import ToolFinished
 from plait.chat.tools import toolbox
 from plait.chat.tools.commands import is_read_only
-from tests.chat.stage import Stage
+from tests.chat.stage import ScriptedClient
 
 
 @pytest.mark.parametrize(
@@ -78,16 +78,16 @@ def test_read_only_commands_run_in_parallel(tmp_path: Path) -> None:
         for command in (f"head -c 1 {bell}", "echo quick")
     ]
     script = {"answers": [{"calls": calls}, {"text": "Done."}]}
-    stage = Stage(tmp_path, script, tools=[toolbox()["Bash"]])
+    stage = ScriptedClient(tmp_path, script, tools=[toolbox()["Bash"]])
 
     async def play() -> list[str]:
-        said: list[str] = []
+        results: list[str] = []
         async with stage.client as client:
             async for event in client.send("go"):
                 if isinstance(event, ToolFinished):
-                    said.append(event.outcome.output["stdout"])
-                    if len(said) == 1:
+                    results.append(event.outcome.output["stdout"])
+                    if len(results) == 1:
                         bell.write_text("x", encoding="utf-8")
-        return said
+        return results
 
     assert asyncio.run(play()) == ["quick", "x"]

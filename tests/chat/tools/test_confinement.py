@@ -12,11 +12,11 @@ import pytest
 
 from plait.chat.tools import files
 from plait.chat.tools.base import ToolError, Workplace
-from tests.chat.tools.desk import Desk
+from tests.chat.tools.desk import ToolWorkspace
 
 
 @pytest.fixture
-def outside(desk: Desk) -> Path:
+def outside(desk: ToolWorkspace) -> Path:
     """A folder beside the workspace, with a file."""
     folder = desk.root.parent / "outside"
     folder.mkdir()
@@ -50,7 +50,7 @@ def writes(name: str) -> list[tuple[str, dict[str, Any]]]:
         "../work2/new.txt",
     ],
 )
-def test_no_name_escapes(desk: Desk, outside: Path, name: str) -> None:
+def test_no_name_escapes(desk: ToolWorkspace, outside: Path, name: str) -> None:
     (desk.root / "sub").mkdir()
     (desk.root / "into").symlink_to(outside)
     (desk.root / "file").symlink_to(outside / "theirs.txt")
@@ -64,22 +64,24 @@ def test_no_name_escapes(desk: Desk, outside: Path, name: str) -> None:
     assert not (desk.root.parent / "work2").exists()
 
 
-def test_outside_path_is_refused_with_the_allowed_folders(desk: Desk, outside: Path) -> None:
-    told = desk.told("Write", file_path=str(outside / "new.txt"), content="x")
-    assert told == (
+def test_outside_path_is_refused_with_the_allowed_folders(
+    desk: ToolWorkspace, outside: Path
+) -> None:
+    text = desk.told("Write", file_path=str(outside / "new.txt"), content="x")
+    assert text == (
         f"<tool_use_error>Refusing to write {outside}/new.txt: it is outside the workspace. Files"
         " are written only in: ..</tool_use_error>"
     )
 
 
-def test_additional_folders_can_be_written(desk: Desk, outside: Path) -> None:
+def test_additional_folders_can_be_written(desk: ToolWorkspace, outside: Path) -> None:
     desk.place.extra_directories = (outside,)
     outcome = desk.do("Write", file_path=str(outside / "new.txt"), content="x")
     assert not outcome.is_error
     assert (outside / "new.txt").read_text() == "x"
 
 
-def test_symlink_in_the_workspace_is_named(desk: Desk) -> None:
+def test_symlink_in_the_workspace_is_named(desk: ToolWorkspace) -> None:
     path = desk.put("a.txt", "one\n")
     (desk.root / "link").symlink_to(path)
     assert desk.told("Write", file_path="link", content="x") == (
@@ -88,7 +90,7 @@ def test_symlink_in_the_workspace_is_named(desk: Desk) -> None:
     )
 
 
-def test_symlinked_folder_in_the_workspace_works(desk: Desk) -> None:
+def test_symlinked_folder_in_the_workspace_works(desk: ToolWorkspace) -> None:
     (desk.root / "real").mkdir()
     (desk.root / "link").symlink_to(desk.root / "real")
     assert not desk.do("Write", file_path="link/a.txt", content="x").is_error
@@ -97,7 +99,7 @@ def test_symlinked_folder_in_the_workspace_works(desk: Desk) -> None:
 
 @pytest.mark.parametrize("swapped", ["folder", "file"])
 def test_symlink_created_after_the_question_is_not_followed(
-    desk: Desk, outside: Path, swapped: str
+    desk: ToolWorkspace, outside: Path, swapped: str
 ) -> None:
     (desk.root / "sub").mkdir()
     tool = desk.tools["Write"]
@@ -112,7 +114,7 @@ def test_symlink_created_after_the_question_is_not_followed(
     assert (outside / "theirs.txt").read_text() == "theirs\n"
 
 
-def test_allowed_read_reads_nothing_else(desk: Desk, outside: Path) -> None:
+def test_allowed_read_reads_nothing_else(desk: ToolWorkspace, outside: Path) -> None:
     path = desk.put("a.txt", "mine")
     tool = desk.tools["Read"]
     proposal = tool.propose({"file_path": "a.txt"}, desk.place)
@@ -122,7 +124,7 @@ def test_allowed_read_reads_nothing_else(desk: Desk, outside: Path) -> None:
         asyncio.run(tool.run(proposal, desk.place, desk.reports.append))
 
 
-def test_symlink_race_writes_nothing_outside(desk: Desk, outside: Path) -> None:
+def test_symlink_race_writes_nothing_outside(desk: ToolWorkspace, outside: Path) -> None:
     """Somebody swaps a folder for a link and back, as fast as they can, while files are written."""
     sub, is_over = desk.root / "sub", threading.Event()
 
@@ -164,7 +166,7 @@ def test_path_walk_follows_no_symlink(tmp_path: Path) -> None:
     assert (real / "a.txt").read_text() == "a"
 
 
-def test_special_files_are_not_replaced(desk: Desk) -> None:
+def test_special_files_are_not_replaced(desk: ToolWorkspace) -> None:
     os.mkfifo(desk.root / "pipe")
     assert desk.do("Write", file_path="pipe", content="x").is_error
     with pytest.raises(OSError):
@@ -185,7 +187,7 @@ def test_symlinked_workspace_is_resolved(tmp_path: Path) -> None:
     assert place.is_readable(real.resolve() / "r" / "a.txt")
 
 
-def test_reading_outside_needs_permission(desk: Desk, outside: Path) -> None:
+def test_reading_outside_needs_permission(desk: ToolWorkspace, outside: Path) -> None:
     proposal = desk.tools["Read"].propose({"file_path": "../outside/theirs.txt"}, desk.place)
     assert proposal.paths == (outside / "theirs.txt",)
     assert not desk.place.is_readable(proposal.paths[0])

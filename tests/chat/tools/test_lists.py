@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from tests.chat.tools.desk import Desk
+from tests.chat.tools.desk import ToolWorkspace
 
 ONE = {"content": "One", "status": "in_progress", "activeForm": "Doing one"}
 TWO = {"content": "Two", "status": "pending", "activeForm": "Doing two"}
 
 
 # checklist: P84, P85, P86, P116
-def test_todo_list_is_written_as_a_whole(desk: Desk) -> None:
+def test_todo_list_is_written_as_a_whole(desk: ToolWorkspace) -> None:
     first = desk.do("TodoWrite", todos=[ONE, TWO])
     assert first.content == (
         "Todos have been modified successfully. Ensure that you continue to use the todo list to"
@@ -23,7 +23,7 @@ def test_todo_list_is_written_as_a_whole(desk: Desk) -> None:
     assert second.output == {"oldTodos": [ONE, TWO], "newTodos": [TWO]}
 
 
-def test_finished_list_is_empty(desk: Desk) -> None:
+def test_finished_list_is_empty(desk: ToolWorkspace) -> None:
     done = {**ONE, "status": "completed"}
     assert desk.do("TodoWrite", todos=[done]).output["newTodos"] == [done]
     assert desk.do("TodoWrite", todos=[]).output["oldTodos"] == []
@@ -40,7 +40,7 @@ def test_finished_list_is_empty(desk: Desk) -> None:
         ({**ONE, "more": 1}, ["todos", 0, "more"]),
     ],
 )
-def test_invalid_todos(desk: Desk, todo: Any, path: list[Any]) -> None:
+def test_invalid_todos(desk: ToolWorkspace, todo: Any, path: list[Any]) -> None:
     outcome = desk.do("TodoWrite", todos=[todo])
     assert outcome.is_error
     assert json.loads(outcome.output.removeprefix("InputValidationError: "))[0]["path"] == path
@@ -48,8 +48,8 @@ def test_invalid_todos(desk: Desk, todo: Any, path: list[Any]) -> None:
 
 
 # checklist: P84
-def test_tasks_are_updated_individually(desk: Desk) -> None:
-    told = [
+def test_tasks_are_updated_individually(desk: ToolWorkspace) -> None:
+    results = [
         desk.told("TaskCreate", subject="one", description="do one"),
         desk.told("TaskCreate", subject="two", activeForm="Doing two"),
         desk.told("TaskList"),
@@ -68,7 +68,7 @@ def test_tasks_are_updated_individually(desk: Desk) -> None:
         desk.told("TaskUpdate", taskId="9", status="completed"),
         desk.told("TaskUpdate", taskId="3"),
     ]
-    assert told == [
+    assert results == [
         "Task #1 created successfully: one",
         "Task #2 created successfully: two",
         "#1 [pending] one\n#2 [pending] two",
@@ -90,7 +90,7 @@ def test_tasks_are_updated_individually(desk: Desk) -> None:
 
 
 # checklist: P86
-def test_task_results_in_the_log(desk: Desk) -> None:
+def test_task_results_in_the_log(desk: ToolWorkspace) -> None:
     made = desk.do("TaskCreate", subject="one", description="do one", metadata={"k": 1, "l": 2})
     assert made.output == {"task": {"id": "1", "subject": "one", "description": "do one"}}
     changed = desk.do(
@@ -120,6 +120,6 @@ def test_task_results_in_the_log(desk: Desk) -> None:
     assert desk.do("TaskGet", taskId="9").output == {"task": None}
 
 
-def test_empty_list_says_so(desk: Desk) -> None:
+def test_empty_list_says_so(desk: ToolWorkspace) -> None:
     assert desk.told("TaskList") == "No tasks found"
     assert "`description` is missing" in desk.told("TaskCreate", subject="")

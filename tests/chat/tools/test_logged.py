@@ -7,7 +7,7 @@ import pytest
 
 from plait.chat.tools import toolbox
 from plait.write.lines import VERSIONS, Version
-from tests.chat.stage import Stage
+from tests.chat.stage import ScriptedClient
 
 CALLS: list[tuple[str, dict[str, Any], str, set[str]]] = [
     ("Read", {"file_path": "a.txt"}, "1\tone\n2\t", {"type", "file"}),
@@ -63,7 +63,7 @@ CALLS: list[tuple[str, dict[str, Any], str, set[str]]] = [
 def test_every_tool_in_a_turn(tmp_path: Path, version: Version) -> None:
     answers = [{"calls": [{"name": name, "input": given}]} for name, given, _, _ in CALLS]
     script = {"answers": [*answers, {"text": "Done."}]}
-    stage = Stage(tmp_path, script, tools=[*toolbox().values()], version=version)
+    stage = ScriptedClient(tmp_path, script, tools=[*toolbox().values()], version=version)
     (stage.work / "a.txt").write_text("one\n")
     stage.ask("Do it all.")
     lines = stage.lines
@@ -76,7 +76,7 @@ def test_every_tool_in_a_turn(tmp_path: Path, version: Version) -> None:
     }
     results = [line for line in lines if "toolUseResult" in line]
     assert len(results) == len(CALLS)
-    for line, (name, _, told, keys) in zip(results, CALLS, strict=True):
+    for line, (name, _, item, keys) in zip(results, CALLS, strict=True):
         (block,) = line["message"]["content"]
         assert (line["type"], line["message"]["role"], block["type"]) == (
             "user",
@@ -84,7 +84,7 @@ def test_every_tool_in_a_turn(tmp_path: Path, version: Version) -> None:
             "tool_result",
         )
         assert used[block["tool_use_id"]] == name
-        assert block["content"].startswith(told)
+        assert block["content"].startswith(item)
         assert not block.get("is_error")
         assert set(line["toolUseResult"]) == keys
     assert (stage.work / "a.txt").read_text() == "1\n"
@@ -100,15 +100,15 @@ def test_failed_call_in_a_turn(tmp_path: Path) -> None:
         {"name": "Write", "input": {"file_path": "../out.txt", "content": "x"}},
     ]
     script = {"answers": [{"calls": calls}, {"text": "Oh."}]}
-    stage = Stage(tmp_path, script, tools=[*toolbox().values()])
+    stage = ScriptedClient(tmp_path, script, tools=[*toolbox().values()])
     stage.ask("Do it all.")
     results = [line for line in stage.lines if "toolUseResult" in line]
     assert [line["message"]["content"][0]["is_error"] for line in results] == [True] * 4
-    told = [line["toolUseResult"] for line in results]
-    assert told[0].startswith("Error: File does not exist.")
-    assert told[1].startswith("InputValidationError: [")
-    assert told[2] == "Error: Exit code 3\nno"
-    assert told[3].startswith("Error: Refusing to write ../out.txt")
+    items = [line["toolUseResult"] for line in results]
+    assert items[0].startswith("Error: File does not exist.")
+    assert items[1].startswith("InputValidationError: [")
+    assert items[2] == "Error: Exit code 3\nno"
+    assert items[3].startswith("Error: Refusing to write ../out.txt")
     assert not (tmp_path / "out.txt").exists()
 
 
@@ -117,7 +117,7 @@ def test_end_of_a_command_names_its_call(tmp_path: Path) -> None:
     waits = {"command": "sleep 0.4; touch x"}
     calls = [{"calls": [{"name": "Bash", "input": given}]} for given in (started, waits)]
     script = {"answers": [*calls, {"text": "Done."}, {"text": "I see."}]}
-    stage = Stage(tmp_path, script, tools=[*toolbox().values()])
+    stage = ScriptedClient(tmp_path, script, tools=[*toolbox().values()])
     stage.ask("Do it.")
     call = next(
         block["id"]
@@ -126,6 +126,6 @@ def test_end_of_a_command_names_its_call(tmp_path: Path) -> None:
         for block in line["message"]["content"]
         if block["type"] == "tool_use"
     )
-    told = next(line for line in stage.lines if line["type"] == "queue-operation")["content"]
-    assert f"<tool-use-id>{call}</tool-use-id>" in told
-    assert 'Background command "quick" failed with exit code 4' in told
+    entry = next(line for line in stage.lines if line["type"] == "queue-operation")["content"]
+    assert f"<tool-use-id>{call}</tool-use-id>" in entry
+    assert 'Background command "quick" failed with exit code 4' in entry

@@ -60,7 +60,7 @@ def test_near_changes_share_a_hunk(gap: int, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         ("", "filled\n", ["+filled"]),
         ("a\n", "", ["-a"]),
@@ -70,8 +70,8 @@ def test_near_changes_share_a_hunk(gap: int, number: int) -> None:
         ("\tx = 1\n\ty = 2\n", "\ty = 1\n\ty = 2\n", ["-  x = 1", "+  y = 1", "   y = 2"]),
     ],
 )
-def test_pictures(old: str, new: str, told: list[str]) -> None:
-    assert [line for hunk in build_patch(old, new) for line in hunk["lines"]] == told
+def test_pictures(old: str, new: str, expected: list[str]) -> None:
+    assert [line for hunk in build_patch(old, new) for line in hunk["lines"]] == expected
 
 
 def test_empty_text_begins_at_line_one() -> None:
@@ -94,5 +94,5 @@ def test_very_different_texts_are_replaced(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_patch_matches_other_implementations() -> None:
     old, new = "a\nb\nc\nd\n", "a\nB\nc\nd\ne\n"
-    told = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="")
-    assert build_hunks(old, new)[0]["lines"] == [*told][3:]
+    result = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="")
+    assert build_hunks(old, new)[0]["lines"] == [*result][3:]

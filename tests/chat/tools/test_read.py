@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from plait.chat.tools.files import decode_file, format_size
 from plait.chat.tools.read import read_dimensions
-from tests.chat.tools.desk import Desk
+from tests.chat.tools.desk import ToolWorkspace
 
 DOT = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -21,7 +21,7 @@ DOT = base64.b64decode(
 
 
 # checklist: P84, P85, P86, P109
-def test_lines_are_numbered(desk: Desk) -> None:
+def test_lines_are_numbered(desk: ToolWorkspace) -> None:
     path = str(desk.put("a.txt", "one\ntwo\nthree\n"))
     outcome = desk.do("Read", file_path=path)
     assert outcome.content == "1\tone\n2\ttwo\n3\tthree\n4\t"
@@ -40,7 +40,7 @@ def test_lines_are_numbered(desk: Desk) -> None:
 
 # checklist: P109
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "expected"),
     [
         ({"offset": 2}, "2\ttwo\n3\tthree\n4\t"),
         ({"limit": 2}, "1\tone\n2\ttwo"),
@@ -55,9 +55,9 @@ def test_lines_are_numbered(desk: Desk) -> None:
         ),
     ],
 )
-def test_partial_read(desk: Desk, asked: dict[str, Any], told: str) -> None:
+def test_partial_read(desk: ToolWorkspace, asked: dict[str, Any], expected: str) -> None:
     desk.put("a.txt", "one\ntwo\nthree\n")
-    assert desk.told("Read", file_path="a.txt", **asked) == told
+    assert desk.told("Read", file_path="a.txt", **asked) == expected
 
 
 @given(
@@ -69,7 +69,7 @@ def test_parts_join_to_the_file(text: str, offset: int, limit: int) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Path(folder))
+        desk = ToolWorkspace(Path(folder))
         desk.put("a.txt", text)
         file = desk.do("Read", file_path="a.txt", offset=offset, limit=limit).output["file"]
         lines = text.split("\n")
@@ -79,7 +79,7 @@ def test_parts_join_to_the_file(text: str, offset: int, limit: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "text"),
     [
         (b"", "<system-reminder>Warning: the file exists but the contents are empty."),
         (b"one", "1\tone"),
@@ -92,13 +92,13 @@ def test_parts_join_to_the_file(text: str, offset: int, limit: int) -> None:
         ("a\x0cb\u2028c".encode(), "1\ta\x0cb\u2028c"),
     ],
 )
-def test_decoding(desk: Desk, data: bytes, told: str) -> None:
+def test_decoding(desk: ToolWorkspace, data: bytes, text: str) -> None:
     desk.put("a.txt", data)
-    assert desk.told("Read", file_path="a.txt").startswith(told)
+    assert desk.told("Read", file_path="a.txt").startswith(text)
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "text"),
     [
         ("nowhere.txt", "File does not exist. Note: your current working directory is .."),
         ("a.tx", "File does not exist. Note: your current working directory is .. Did you mean"),
@@ -112,7 +112,7 @@ def test_decoding(desk: Desk, data: bytes, told: str) -> None:
         ("to_zero", "<tool_use_error>Cannot read"),
     ],
 )
-def test_unreadable_files(desk: Desk, name: str, told: str) -> None:
+def test_unreadable_files(desk: ToolWorkspace, name: str, text: str) -> None:
     desk.put("a.txt", "one")
     desk.put("a.dat", "one")
     (desk.root / "sub").mkdir()
@@ -120,23 +120,23 @@ def test_unreadable_files(desk: Desk, name: str, told: str) -> None:
     (desk.root / "to_zero").symlink_to("/dev/zero")
     outcome = desk.do("Read", file_path=name)
     assert outcome.is_error
-    assert str(outcome.content).replace(str(desk.root), ".").startswith(told)
+    assert str(outcome.content).replace(str(desk.root), ".").startswith(text)
     assert str(outcome.output).startswith("Error: ")
 
 
-def test_large_file_is_read_in_parts(desk: Desk) -> None:
+def test_large_file_is_read_in_parts(desk: ToolWorkspace) -> None:
     desk.put("big.txt", "0123456789abcde\n" * 20_000)
-    told = desk.told("Read", file_path="big.txt")
-    assert told.startswith("File content (312.5KB) exceeds maximum allowed size (256KB). Use")
-    told = desk.told("Read", file_path="big.txt", offset=20_000)
-    assert told == "20000\t0123456789abcde\n20001\t"
-    told = desk.told("Read", file_path="big.txt", limit=20_000)
-    assert told.startswith("File content (79999 tokens) exceeds maximum allowed tokens (25000).")
+    text = desk.told("Read", file_path="big.txt")
+    assert text.startswith("File content (312.5KB) exceeds maximum allowed size (256KB). Use")
+    text = desk.told("Read", file_path="big.txt", offset=20_000)
+    assert text == "20000\t0123456789abcde\n20001\t"
+    text = desk.told("Read", file_path="big.txt", limit=20_000)
+    assert text.startswith("File content (79999 tokens) exceeds maximum allowed tokens (25000).")
     whole = desk.do("Read", file_path="big.txt", allow_large=True)
     assert whole.output["file"]["numLines"] == 20_001
 
 
-def test_long_file_is_cut_and_says_so(desk: Desk) -> None:
+def test_long_file_is_cut_and_says_so(desk: ToolWorkspace) -> None:
     desk.put("long.txt", "0123456789\n" * 20_000)
     outcome = desk.do("Read", file_path="long.txt")
     file = outcome.output["file"]
@@ -145,7 +145,7 @@ def test_long_file_is_cut_and_says_so(desk: Desk) -> None:
     assert f"[The first {file['numLines']} of 20001 lines." in outcome.content
 
 
-def test_image_is_an_image(desk: Desk) -> None:
+def test_image_is_an_image(desk: ToolWorkspace) -> None:
     path = str(desk.put("dot.png", DOT))
     outcome = desk.do("Read", file_path=path)
     encoded = base64.b64encode(DOT).decode()
@@ -179,30 +179,30 @@ def test_image_sizes(kind: str, data: bytes) -> None:
     assert read_dimensions(kind, data[:9]) is None
 
 
-def test_file_only_named_like_an_image(desk: Desk) -> None:
+def test_file_only_named_like_an_image(desk: ToolWorkspace) -> None:
     desk.put("bad.png", b"not an image")
     desk.put("empty.png", b"")
     desk.put("huge.png", DOT + bytes(4 * 1024 * 1024))
-    told = desk.told("Read", file_path="bad.png")
-    assert "Detected: unrecognized bytes (hex: 6e 6f 74 20 61 6e 20 69)" in told
+    text = desk.told("Read", file_path="bad.png")
+    assert "Detected: unrecognized bytes (hex: 6e 6f 74 20 61 6e 20 69)" in text
     assert desk.told("Read", file_path="empty.png") == "Image file is empty: empty.png"
     assert desk.told("Read", file_path="huge.png").startswith("Image is too large to read (4.0MB)")
 
 
-def test_document_is_sent_in_full(desk: Desk) -> None:
+def test_document_is_sent_in_full(desk: ToolWorkspace) -> None:
     desk.put("a.pdf", b"%PDF-1.4 abc")
     desk.put("bad.pdf", b"nope")
     outcome = desk.do("Read", file_path="a.pdf")
-    told = {"type": "text", "text": "PDF file read: a.pdf (12 bytes)"}
+    found = {"type": "text", "text": "PDF file read: a.pdf (12 bytes)"}
     source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQgYWJj"}
-    assert outcome.content == [told, {"type": "document", "source": source}]
+    assert outcome.content == [found, {"type": "document", "source": source}]
     assert outcome.output["file"]["originalSize"] == 12
     assert desk.told("Read", file_path="bad.pdf") == (
         "File is not a valid PDF (missing %PDF- header): bad.pdf"
     )
 
 
-def test_notebook_is_shown_by_cell(desk: Desk) -> None:
+def test_notebook_is_shown_by_cell(desk: ToolWorkspace) -> None:
     picture = {"image/png": "aGk=\n", "text/plain": "<img>"}
     outputs = [
         {"output_type": "stream", "text": ["1\n"]},
@@ -236,12 +236,12 @@ def test_notebook_is_shown_by_cell(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("text", ["{not json", "[]", '{"cells":5}', '{"cells":[{"source":1}]}'])
-def test_invalid_notebooks(desk: Desk, text: str) -> None:
+def test_invalid_notebooks(desk: ToolWorkspace, text: str) -> None:
     desk.put("bad.ipynb", text)
     assert desk.told("Read", file_path="bad.ipynb").startswith("Notebook file is not ")
 
 
-def test_long_cell_output_is_left_out(desk: Desk) -> None:
+def test_long_cell_output_is_left_out(desk: ToolWorkspace) -> None:
     output = {"output_type": "stream", "text": "e" * 10_001}
     desk.put("b.ipynb", json.dumps({"cells": [{"source": "", "outputs": [output]}]}))
     assert "Outputs are too large to include. Use Bash with: cat <notebook_path> | jq" in str(
@@ -249,7 +249,7 @@ def test_long_cell_output_is_left_out(desk: Desk) -> None:
     )
 
 
-def test_wrong_arguments_are_refused_as_by_the_client(desk: Desk) -> None:
+def test_wrong_arguments_are_refused_as_by_the_client(desk: ToolWorkspace) -> None:
     outcome = desk.do("Read", file_path=5, limit=1.5, more=1)
     assert outcome.content == (
         "<tool_use_error>InputValidationError: Read failed due to the following issues:\n"
@@ -270,11 +270,11 @@ def test_wrong_arguments_are_refused_as_by_the_client(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "told"),
+    ("count", "expected"),
     [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1KB"), (403_866, "394.4KB"), (2 << 20, "2MB")],
 )
-def test_sizes(count: int, told: str) -> None:
-    assert format_size(count) == told
+def test_sizes(count: int, expected: str) -> None:
+    assert format_size(count) == expected
 
 
 @given(st.binary(max_size=200))

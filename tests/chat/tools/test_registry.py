@@ -5,16 +5,16 @@ import json
 import pytest
 
 from plait.chat.tools import toolbox
-from tests.chat.tools.desk import Desk
+from tests.chat.tools.desk import ToolWorkspace
 
 
 def test_every_definition_is_valid() -> None:
     for name, tool in toolbox(has_network=True).items():
-        told = json.loads(json.dumps(tool.definition))
-        assert told["name"] == name
-        assert told["description"].strip()
-        assert told["input_schema"]["type"] == "object"
-        assert set(told["input_schema"]["required"]) <= set(told["input_schema"]["properties"])
+        data = json.loads(json.dumps(tool.definition))
+        assert data["name"] == name
+        assert data["description"].strip()
+        assert data["input_schema"]["type"] == "object"
+        assert set(data["input_schema"]["required"]) <= set(data["input_schema"]["properties"])
 
 
 def test_tools_can_be_disabled() -> None:
@@ -23,7 +23,7 @@ def test_tools_can_be_disabled() -> None:
 
 
 @pytest.mark.parametrize("name", toolbox(has_network=True))
-def test_any_tool_input_gets_a_result(desk: Desk, name: str) -> None:
+def test_any_tool_input_gets_a_result(desk: ToolWorkspace, name: str) -> None:
     odd: list[object] = [None, [], 5, "x", {"a": {}}, True, -1, 1e300]
     for field in desk.tools[name].definition["input_schema"]["properties"]:
         for value in odd:

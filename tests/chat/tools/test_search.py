@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from plait.chat.tools.base import ToolError
 from plait.chat.tools.search import GlobSet, SearchQuery, build_command, split_patterns
-from tests.chat.tools.desk import Desk
+from tests.chat.tools.desk import ToolWorkspace
 
 FILES = {
     "a.py": "import os\ndef alpha():\n    return 1\n# Alpha beta\n",
@@ -39,7 +39,7 @@ FOUND = ["keep.log", "src/top.txt", "crlf.txt", "long.txt", ".hidden", "src/c.ts
 
 
 @pytest.fixture
-def project(desk: Desk) -> Desk:
+def project(desk: ToolWorkspace) -> ToolWorkspace:
     """A small project, its files changed one after the other."""
     for name, text in FILES.items():
         desk.put(name, text)
@@ -49,7 +49,7 @@ def project(desk: Desk) -> Desk:
 
 
 # checklist: P84, P86, P114
-def test_matching_files_are_newest_first(project: Desk) -> None:
+def test_matching_files_are_newest_first(project: ToolWorkspace) -> None:
     outcome = project.do("Grep", pattern="alpha")
     assert outcome.content == "\n".join(["Found 8 files", *FOUND])
     assert outcome.output == {
@@ -61,7 +61,7 @@ def test_matching_files_are_newest_first(project: Desk) -> None:
 
 
 # checklist: P85, P86, P114
-def test_matching_lines(project: Desk) -> None:
+def test_matching_lines(project: ToolWorkspace) -> None:
     outcome = project.do("Grep", pattern="alpha", output_mode="content", path="src", glob="*.ts")
     assert outcome.content == "src/c.ts:1:alpha ts"
     assert outcome.output == {
@@ -75,7 +75,7 @@ def test_matching_lines(project: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "expected"),
     [
         ({"path": "b.py"}, "1:alpha\n5:alpha again alpha"),
         ({"path": "b.py", "-n": False}, "alpha\nalpha again alpha"),
@@ -113,11 +113,13 @@ def test_matching_lines(project: Desk) -> None:
         ({"path": "b.py", "head_limit": 0}, "1:alpha\n5:alpha again alpha"),
     ],
 )
-def test_matching_lines_output(project: Desk, asked: dict[str, Any], told: str) -> None:
-    assert project.told("Grep", pattern="alpha", output_mode="content", **asked) == told
+def test_matching_lines_output(
+    project: ToolWorkspace, asked: dict[str, Any], expected: str
+) -> None:
+    assert project.told("Grep", pattern="alpha", output_mode="content", **asked) == expected
 
 
-def test_match_counts(project: Desk) -> None:
+def test_match_counts(project: ToolWorkspace) -> None:
     outcome = project.do("Grep", pattern="alpha", output_mode="count", glob="*.py")
     assert outcome.content == "a.py:1\nb.py:2\n\nFound 3 total occurrences across 2 files."
     assert outcome.output == {
@@ -127,31 +129,31 @@ def test_match_counts(project: Desk) -> None:
         "content": "a.py:1\nb.py:2",
         "numMatches": 3,
     }
-    one = project.told("Grep", pattern="multi", output_mode="count")
-    assert one == "src/d.tsx:1\n\nFound 1 total occurrence across 1 file."
+    text = project.told("Grep", pattern="multi", output_mode="count")
+    assert text == "src/d.tsx:1\n\nFound 1 total occurrence across 1 file."
 
 
 @pytest.mark.parametrize(
-    ("pattern", "mode", "told"),
+    ("pattern", "mode", "expected"),
     [
         ("zzz", "content", "No matches found"),
         ("zzz", "count", "No matches found\n\nFound 0 total occurrences across 0 files."),
         ("zzz", "files_with_matches", "No files found"),
     ],
 )
-def test_no_matches(project: Desk, pattern: str, mode: str, told: str) -> None:
-    assert project.told("Grep", pattern=pattern, output_mode=mode) == told
+def test_no_matches(project: ToolWorkspace, pattern: str, mode: str, expected: str) -> None:
+    assert project.told("Grep", pattern=pattern, output_mode=mode) == expected
 
 
-def test_multiline(project: Desk) -> None:
+def test_multiline(project: ToolWorkspace) -> None:
     asked = {"pattern": "multi.line", "output_mode": "content", "glob": "*.tsx"}
     assert project.told("Grep", **asked) == "No matches found"
-    told = project.told("Grep", multiline=True, **asked)
-    assert told == "src/d.tsx:2:multi\nsrc/d.tsx:3:line"
+    text = project.told("Grep", multiline=True, **asked)
+    assert text == "src/d.tsx:2:multi\nsrc/d.tsx:3:line"
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "text"),
     [
         ({"pattern": "("}, "Search failed — ripgrep rejected the pattern, glob, or file type"),
         (
@@ -168,20 +170,20 @@ def test_multiline(project: Desk) -> None:
         ({"pattern": "a", "output_mode": "x"}, "<tool_use_error>InputValidationError: [\n"),
     ],
 )
-def test_refused_searches(project: Desk, asked: dict[str, Any], told: str) -> None:
+def test_refused_searches(project: ToolWorkspace, asked: dict[str, Any], text: str) -> None:
     outcome = project.do("Grep", **asked)
     assert outcome.is_error
-    assert str(outcome.content).startswith(told)
+    assert str(outcome.content).startswith(text)
 
 
 @pytest.mark.parametrize(
     "pattern", ["--help", "-e", "(?<name>alpha)", r"^alpha$", r"\balpha\b", "é"]
 )
-def test_odd_patterns(project: Desk, pattern: str) -> None:
+def test_odd_patterns(project: ToolWorkspace, pattern: str) -> None:
     assert not project.do("Grep", pattern=pattern).is_error
 
 
-def test_catastrophic_pattern_is_fast(desk: Desk) -> None:
+def test_catastrophic_pattern_is_fast(desk: ToolWorkspace) -> None:
     pytest.importorskip("re2")
     desk.put("a.txt", "a" * 40_000 + "!\n")
     assert desk.told("Grep", pattern="(a+)+$") == "No files found"
@@ -195,7 +197,7 @@ def test_context_lines(text: str, pattern: str) -> None:
     import re
 
     with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Path(folder))
+        desk = ToolWorkspace(Path(folder))
         desk.put("a.txt", text)
         outcome = desk.do(
             "Grep", pattern=pattern, output_mode="content", path="a.txt", head_limit=0
@@ -207,7 +209,7 @@ def test_context_lines(text: str, pattern: str) -> None:
         assert outcome.output["content"] == "\n".join(expected)
 
 
-def test_without_a_repository_nothing_is_ignored(desk: Desk) -> None:
+def test_without_a_repository_nothing_is_ignored(desk: ToolWorkspace) -> None:
     desk.put(".gitignore", "a.txt\n")
     desk.put(".ignore", "b.txt\n")
     desk.put("a.txt", "alpha\n")
@@ -215,13 +217,13 @@ def test_without_a_repository_nothing_is_ignored(desk: Desk) -> None:
     assert desk.told("Grep", pattern="alpha") == "Found 1 file\na.txt"
 
 
-def test_gitignore_of_parent_folders_applies(project: Desk) -> None:
+def test_gitignore_of_parent_folders_applies(project: ToolWorkspace) -> None:
     project.put("src/x.log", "alpha\n")
-    told = project.told("Grep", pattern="alpha", path="src").splitlines()
-    assert told == ["Found 2 files", "src/top.txt", "src/c.ts"]
+    lines = project.told("Grep", pattern="alpha", path="src").splitlines()
+    assert lines == ["Found 2 files", "src/top.txt", "src/c.ts"]
 
 
-def test_symlinks_are_not_followed(desk: Desk) -> None:
+def test_symlinks_are_not_followed(desk: ToolWorkspace) -> None:
     outside = desk.root.parent / "outside"
     outside.mkdir()
     (outside / "a.txt").write_text("alpha\n")
@@ -238,18 +240,18 @@ exit {code}
 """
 
 
-def fake_ripgrep(desk: Desk, told: str, code: int = 0) -> Path:
+def fake_ripgrep(desk: ToolWorkspace, text: str, code: int = 0) -> Path:
     """Put a ripgrep on the path that says what it is told to."""
     folder = desk.root.parent / "bin"
     folder.mkdir(exist_ok=True)
     program = folder / "rg"
-    program.write_text(FAKE.format(told=told, code=code))
+    program.write_text(FAKE.format(told=text, code=code))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     desk.place.environment = {"PATH": f"{folder}:/usr/bin:/bin"}
     return program
 
 
-def test_ripgrep_is_used_if_present(desk: Desk) -> None:
+def test_ripgrep_is_used_if_present(desk: ToolWorkspace) -> None:
     program = fake_ripgrep(desk, "%s/a.py:1:alpha\\n")
     desk.put("a.py", "")
     assert desk.told("Grep", pattern="-x", output_mode="content", **{"-C": 2}) == "a.py:1:alpha"
@@ -258,14 +260,14 @@ def test_ripgrep_is_used_if_present(desk: Desk) -> None:
     assert "--no-config" in asked
 
 
-def test_patterns_that_ripgrep_rejects_are_reported(desk: Desk) -> None:
+def test_patterns_that_ripgrep_rejects_are_reported(desk: ToolWorkspace) -> None:
     program = fake_ripgrep(desk, "", 2)
     program.write_text("#!/bin/sh\necho 'rg: regex parse error' >&2\nexit 2\n")
-    told = desk.told("Grep", pattern="(")
-    assert told.endswith("without searching:\nrg: regex parse error")
+    text = desk.told("Grep", pattern="(")
+    assert text.endswith("without searching:\nrg: regex parse error")
 
 
-def test_hanging_ripgrep_is_killed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_ripgrep_is_killed(desk: ToolWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plait.chat.tools.search.SEARCH_TIMEOUT", 0.3)
     program = fake_ripgrep(desk, "")
     program.write_text('#!/bin/sh\necho $$ > "$0.pid"\nexec sleep 60\n')
@@ -287,7 +289,7 @@ def test_ripgrep_arguments() -> None:
 
 
 # checklist: P84, P85, P86, P113
-def test_glob_sorts_oldest_first(project: Desk) -> None:
+def test_glob_sorts_oldest_first(project: ToolWorkspace) -> None:
     outcome = project.do("Glob", pattern="*.py")
     assert outcome.content == "a.py\nb.py"
     assert outcome.output.pop("durationMs") >= 0
@@ -302,7 +304,7 @@ def test_glob_sorts_oldest_first(project: Desk) -> None:
 
 # checklist: P113
 @pytest.mark.parametrize(
-    ("pattern", "path", "told"),
+    ("pattern", "path", "expected"),
     [
         ("*", "src", ["src/.gitignore", "src/c.ts", "src/d.tsx", "src/deep.txt", "src/top.txt"]),
         ("**/*.ts", None, ["src/c.ts"]),
@@ -318,20 +320,20 @@ def test_glob_sorts_oldest_first(project: Desk) -> None:
     ],
 )
 def test_patterns_match_paths(
-    project: Desk, pattern: str, path: str | None, told: list[str]
+    project: ToolWorkspace, pattern: str, path: str | None, expected: list[str]
 ) -> None:
     asked = {"pattern": pattern} | ({"path": path} if path else {})
-    assert sorted(project.told("Glob", **asked).split("\n")) == told
+    assert sorted(project.told("Glob", **asked).split("\n")) == expected
 
 
-def test_absolute_pattern(project: Desk) -> None:
-    told = project.told("Glob", pattern=f"{project.root}/src/*.ts")
-    assert told == "src/c.ts"
+def test_absolute_pattern(project: ToolWorkspace) -> None:
+    text = project.told("Glob", pattern=f"{project.root}/src/*.ts")
+    assert text == "src/c.ts"
     proposal = project.tools["Glob"].propose({"pattern": "/etc/*.conf"}, project.place)
     assert proposal.paths == (Path("/etc"),)
 
 
-def test_more_than_a_hundred_results_are_counted(desk: Desk) -> None:
+def test_more_than_a_hundred_results_are_counted(desk: ToolWorkspace) -> None:
     for number in range(101):
         desk.put(f"f{number:03}.log", "")
     outcome = desk.do("Glob", pattern="*.log")
@@ -344,7 +346,7 @@ def test_more_than_a_hundred_results_are_counted(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "text"),
     [
         (
             {"pattern": "*", "path": "nowhere"},
@@ -356,10 +358,10 @@ def test_more_than_a_hundred_results_are_counted(desk: Desk) -> None:
         ({"pattern": "[z-a]"}, "Search failed — ripgrep rejected the pattern, glob, or file type"),
     ],
 )
-def test_unreadable_places(project: Desk, asked: dict[str, str], told: str) -> None:
+def test_unreadable_places(project: ToolWorkspace, asked: dict[str, str], text: str) -> None:
     outcome = project.do("Glob", **asked)
     assert outcome.is_error
-    assert str(outcome.content).startswith(told)
+    assert str(outcome.content).startswith(text)
 
 
 @given(st.text("ab*?[]{}!,/\\^-", max_size=12), st.text("ab/", max_size=8))
@@ -380,7 +382,7 @@ def test_brace_patterns() -> None:
     assert GlobSet.parse([]).matches("a.py") is None
 
 
-def test_search_can_be_cancelled(desk: Desk) -> None:
+def test_search_can_be_cancelled(desk: ToolWorkspace) -> None:
     from plait.chat.tools import search as globs
 
     stopped: list[bool] = []

@@ -15,7 +15,7 @@ from plait.chat.tools.secrets import (
     secret_values,
     without_secrets,
 )
-from tests.chat.tools.desk import PATH, Desk
+from tests.chat.tools.desk import PATH, ToolWorkspace
 
 SECRET = "correct-horse-battery"
 
@@ -75,7 +75,7 @@ def test_environment_is_filtered() -> None:
 
 
 @pytest.fixture
-def guarded(desk: Desk) -> Desk:
+def guarded(desk: ToolWorkspace) -> ToolWorkspace:
     """A desk of somebody whose environment holds a secret."""
     environment = {"PATH": PATH, "MY_TOKEN": SECRET, "PLAIN": "plain"}
     desk.place.environment = without_secrets(environment)
@@ -83,7 +83,7 @@ def guarded(desk: Desk) -> Desk:
     return desk
 
 
-def test_commands_do_not_inherit_them(guarded: Desk) -> None:
+def test_commands_do_not_inherit_them(guarded: ToolWorkspace) -> None:
     assert guarded.told("Bash", command='echo "[$MY_TOKEN] $PLAIN"') == "[] plain"
     assert SECRET not in guarded.told("Bash", command="env")
 
@@ -102,21 +102,21 @@ COMES_UPON = [
 
 @pytest.mark.parametrize(("tool", "arguments"), COMES_UPON)
 def test_secrets_in_output_are_replaced(
-    guarded: Desk, tool: str, arguments: dict[str, Any]
+    guarded: ToolWorkspace, tool: str, arguments: dict[str, Any]
 ) -> None:
     guarded.put(".env", f"TOKEN={SECRET}\nx=1\n")
     outcome = guarded.do(tool, **arguments)
-    told = json.dumps([outcome.content, outcome.output])
-    assert SECRET not in told
+    result = json.dumps([outcome.content, outcome.output])
+    assert SECRET not in result
     if "?" not in str(arguments):
-        assert SECRET_PLACEHOLDER in told
+        assert SECRET_PLACEHOLDER in result
     if isinstance(outcome.output, dict) and "persistedOutputPath" in outcome.output:
         from pathlib import Path
 
         assert SECRET not in Path(outcome.output["persistedOutputPath"]).read_text()
 
 
-def test_background_output_is_redacted(guarded: Desk) -> None:
+def test_background_output_is_redacted(guarded: ToolWorkspace) -> None:
     async def play() -> None:
         started = await guarded.call("Bash", command=f"echo {SECRET}", run_in_background=True)
         name = started.output["backgroundTaskId"]
@@ -144,7 +144,7 @@ class Tells:
         return Outcome([{"type": "text", "text": SECRET}], {"a": {"b": SECRET}}, is_error=False)
 
 
-def test_reports_and_denials_are_redacted(desk: Desk) -> None:
+def test_reports_and_denials_are_redacted(desk: ToolWorkspace) -> None:
     desk.place.secrets = (SECRET,)
     desk.tools["Tells"] = SecretHidingTool(Tells())
     assert desk.told("Tells") == f"<tool_use_error>no {SECRET_PLACEHOLDER}</tool_use_error>"

@@ -12,7 +12,7 @@ import pytest
 from plait.chat.tools import toolbox
 from plait.chat.tools.base import ToolError
 from plait.chat.tools.web import MAX_RESPONSE_BYTES, WebFetch, html_to_text, is_public
-from tests.chat.tools.desk import Desk
+from tests.chat.tools.desk import ToolWorkspace
 
 PAGE = (
     "<html><head><title>A  page</title><style>x{}</style></head><body><h2>Head</h2><p>Some"
@@ -66,7 +66,7 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-def online(desk: Desk) -> Desk:
+def online(desk: ToolWorkspace) -> ToolWorkspace:
     """A desk with the network on, and this machine taken for a part of it."""
     desk.place.has_network = True
     desk.tools["WebFetch"] = WebFetch(is_allowed_address=lambda address: address == "127.0.0.1")
@@ -74,7 +74,7 @@ def online(desk: Desk) -> Desk:
 
 
 # checklist: P118
-def test_page_is_fetched(online: Desk, url: str) -> None:
+def test_page_is_fetched(online: ToolWorkspace, url: str) -> None:
     outcome = online.do("WebFetch", url=f"{url}/page", prompt="read")
     text = "# A page\n\n## Head\n\nSome [link](/x) text.\n\n- one\n- two\n\na\n  b"
     assert outcome.content == text
@@ -89,7 +89,7 @@ def test_page_is_fetched(online: Desk, url: str) -> None:
 
 
 # checklist: P118
-def test_page_is_answered_for_a_prompt(online: Desk, url: str) -> None:
+def test_page_is_answered_for_a_prompt(online: ToolWorkspace, url: str) -> None:
     asked: list[str] = []
 
     async def ask(question: str, tools: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
@@ -103,7 +103,7 @@ def test_page_is_answered_for_a_prompt(online: Desk, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "text"),
     [
         ("/moved", "# A page"),
         ("/data", '{"a": 1}'),
@@ -114,11 +114,11 @@ def test_page_is_answered_for_a_prompt(online: Desk, url: str) -> None:
         ("/long", "x" * 100_000 + "\n\n[Content truncated due to length...]"),
     ],
 )
-def test_result_texts(online: Desk, url: str, path: str, told: str) -> None:
-    assert online.told("WebFetch", url=url + path, prompt="read").startswith(told)
+def test_result_texts(online: ToolWorkspace, url: str, path: str, text: str) -> None:
+    assert online.told("WebFetch", url=url + path, prompt="read").startswith(text)
 
 
-def test_a_redirect_to_another_host_is_not_followed(online: Desk, url: str) -> None:
+def test_a_redirect_to_another_host_is_not_followed(online: ToolWorkspace, url: str) -> None:
     outcome = online.do("WebFetch", url=f"{url}/away", prompt="read")
     assert outcome.content == (
         "REDIRECT DETECTED: The URL redirects to a different host.\n\n"
@@ -132,10 +132,10 @@ def test_a_redirect_to_another_host_is_not_followed(online: Desk, url: str) -> N
     assert inward.startswith("REDIRECT DETECTED")
 
 
-def test_local_addresses_are_refused(desk: Desk, url: str) -> None:
+def test_local_addresses_are_refused(desk: ToolWorkspace, url: str) -> None:
     desk.place.has_network = True
-    told = desk.told("WebFetch", url=f"{url}/page", prompt="read")
-    assert told == "Refusing to fetch from 127.0.0.1: it is not on the public internet."
+    text = desk.told("WebFetch", url=f"{url}/page", prompt="read")
+    assert text == "Refusing to fetch from 127.0.0.1: it is not on the public internet."
 
 
 @pytest.mark.parametrize(
@@ -171,31 +171,31 @@ def test_public_addresses(address: str, is_one: bool) -> None:
         "http://[::1",
     ],
 )
-def test_invalid_addresses(online: Desk, address: str) -> None:
+def test_invalid_addresses(online: ToolWorkspace, address: str) -> None:
     outcome = online.do("WebFetch", url=address, prompt="read")
     assert outcome.is_error
     issues = json.loads(outcome.output.removeprefix("InputValidationError: "))
     assert issues[0]["message"] == "Invalid URL"
 
 
-def test_url_with_a_password_is_refused(online: Desk) -> None:
-    told = online.told("WebFetch", url="https://me:word@a.example/", prompt="read")
-    assert "a user name and password" in told
+def test_url_with_a_password_is_refused(online: ToolWorkspace) -> None:
+    text = online.told("WebFetch", url="https://me:word@a.example/", prompt="read")
+    assert "a user name and password" in text
 
 
-def test_network_is_off_by_default(desk: Desk, url: str) -> None:
+def test_network_is_off_by_default(desk: ToolWorkspace, url: str) -> None:
     assert {"WebFetch", "WebSearch"} <= set(toolbox(has_network=True))
     assert not {"WebFetch", "WebSearch"} & set(toolbox())
     for tool, arguments in (
         ("WebFetch", {"url": url, "prompt": "x"}),
         ("WebSearch", {"query": "xx"}),
     ):
-        told = desk.told(tool, **arguments)
-        assert told == "<tool_use_error>Network access is off in this session.</tool_use_error>"
+        text = desk.told(tool, **arguments)
+        assert text == "<tool_use_error>Network access is off in this session.</tool_use_error>"
 
 
 # checklist: P117
-def test_search_uses_the_api(online: Desk) -> None:
+def test_search_uses_the_api(online: ToolWorkspace) -> None:
     asked: list[Any] = []
     link = {"type": "web_search_result", "title": "T", "url": "https://t.example", "x": 1}
 
@@ -233,7 +233,7 @@ def test_search_uses_the_api(online: Desk) -> None:
     ]
 
 
-def test_search_without_results(online: Desk) -> None:
+def test_search_without_results(online: ToolWorkspace) -> None:
     async def ask(question: str, tools: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         return [{"type": "web_search_tool_result", "tool_use_id": "s", "content": {"error": 1}}]
 
@@ -241,13 +241,13 @@ def test_search_without_results(online: Desk) -> None:
     assert "\n\nNo links found.\n\n" in online.told("WebSearch", query="what")
 
 
-def test_refused_searches(online: Desk) -> None:
+def test_refused_searches(online: ToolWorkspace) -> None:
     assert "expected string to have >=2 characters" in online.told("WebSearch", query="x")
     both = {"allowed_domains": ["a"], "blocked_domains": ["b"]}
     assert "Cannot specify both" in online.told("WebSearch", query="xx", **both)
 
 
-def test_unknown_host(online: Desk) -> None:
+def test_unknown_host(online: ToolWorkspace) -> None:
     tool = online.tools["WebFetch"]
     proposal = tool.propose({"url": "http://nowhere.invalid/", "prompt": "x"}, online.place)
     with pytest.raises(ToolError, match=r"Cannot reach nowhere\.invalid"):
