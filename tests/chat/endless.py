@@ -1,4 +1,4 @@
-"""A session that goes on until somebody ends it, in a process of its own.
+"""A session that runs until it is killed, in a process of its own.
 
 python -m tests.chat.endless LOG|CONFIG WORK NAME [TURNS] [BYTES]
 
@@ -21,14 +21,14 @@ from plait.chat.runtime import Runtime
 from plait.chat.tools import toolbox
 from plait.chat.tools.base import Workplace
 from plait.write import SessionWriter
-from tests.chat.stage import Permissive
+from tests.chat.scripted_client import Permissive
 
 MODEL = "claude-opus-5-5"
 FOREVER = 10_000
 
 
 def script(work: Path, name: str) -> dict[str, Any]:
-    """Return the answers to every turn."""
+    """Return the answers for every turn."""
     file = str(work / f"{name}.txt")
     calls = [
         {"name": "Write", "input": {"file_path": file, "content": name * 20}},
@@ -40,7 +40,7 @@ def script(work: Path, name: str) -> dict[str, Any]:
 
 
 def make_client(place: Path, work: Path, name: str) -> Client:
-    """Return a client that begins a session in a folder, or goes on with that of a log."""
+    """Return a client that starts a session in a folder, or resumes the one in a log."""
     if place.suffix == ".jsonl":
         writer = SessionWriter.resume(place, model=MODEL)
     else:
@@ -52,7 +52,7 @@ def make_client(place: Path, work: Path, name: str) -> Client:
 
 
 async def run_turns(client: Client, name: str, turns: int) -> None:
-    """Ask one turn after the other; where the log is full, makes room and go on."""
+    """Run turn after turn; when the disk is full, make room and continue."""
     async with client:
         print(client.runtime.writer.path, flush=True)
         sys.stdin.readline()
@@ -70,7 +70,7 @@ def _limit(size: int | None) -> None:
 
 
 def main() -> None:
-    """Go on."""
+    """Run the session."""
     place, work, name, *more = sys.argv[1:]
     turns = int(more[0]) if more else FOREVER
     if len(more) > 1:

@@ -1,4 +1,4 @@
-"""Messages to what the API would refuse about them."""
+"""What the API would reject in a request's messages."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 def find_problems(messages: Sequence[Any]) -> list[str]:
-    """Return what is wrong with messages: their order, what is empty, calls and results."""
+    """Return the problems in messages: their order, empty ones, calls without results."""
     found = [] if messages and messages[0]["role"] == "user" else ["does not begin with a user"]
     open_calls: list[str] = []
     last = ""
@@ -41,7 +41,7 @@ def resume_messages(log: Path) -> list[Json]:
 
 
 def texts(messages: Sequence[Json]) -> Iterator[str]:
-    """Yield the words of messages."""
+    """Yield the texts of messages."""
     for message in messages:
         for block in message["content"]:
             if block.get("type") == "text":

@@ -13,7 +13,7 @@ from plait.chat.agents import SpawnAgent
 from plait.chat.events import Notice
 from plait.chat.model_info import resolve_agent_model
 from plait.chat.tools import toolbox
-from tests.chat.play import AgentSession, agent_call
+from tests.chat.agent_session import AgentSession, agent_call
 
 COUNTER = """\
 ---

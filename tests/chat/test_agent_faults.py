@@ -14,9 +14,9 @@ from plait.chat.runtime import Limits
 from plait.chat.streaming import Request, StreamEvent
 from plait.write.lines import Version
 from plait.write.transcript import INTERRUPTED, INTERRUPTED_AT_TOOLS, REJECTED
-from tests.chat.play import COUNTING, AgentSession, Json, agent_call, read_lines
+from tests.chat.agent_session import COUNTING, AgentSession, Json, agent_call, read_lines
+from tests.chat.scripted_client import picture
 from tests.chat.sent import find_problems, resume_messages
-from tests.chat.stage import picture
 
 BOTH = pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 LOOK = {"calls": [{"name": "Bash", "input": {"command": "true"}}]}

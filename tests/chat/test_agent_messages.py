@@ -6,7 +6,7 @@ from typing import Any
 
 from plait.chat.models import ScriptModel
 from plait.chat.streaming import Request
-from tests.chat.play import AgentSession, Json, agent_call, read_lines
+from tests.chat.agent_session import AgentSession, Json, agent_call, read_lines
 
 HEARD = {"when": "<task-notification>", "answers": [{"text": "Heard."}]}
 MORE = {"when": "[more]", "answers": [{"text": "More words."}]}

@@ -12,8 +12,8 @@ from plait.chat.events import AgentEvent, TurnEnded
 from plait.chat.models import ScriptModel
 from plait.chat.streaming import Request, StreamEvent
 from plait.write.lines import Version
-from tests.chat.play import COUNTING, AgentSession, Json, agent_call, read_lines
-from tests.chat.stage import picture
+from tests.chat.agent_session import COUNTING, AgentSession, Json, agent_call, read_lines
+from tests.chat.scripted_client import picture
 
 BOTH = pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 

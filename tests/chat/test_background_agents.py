@@ -9,8 +9,8 @@ import pytest
 
 from plait.chat.events import TurnEnded
 from plait.write.lines import Version
-from tests.chat.play import COUNTING, AgentSession, Json, agent_call, read_lines
-from tests.chat.stage import picture
+from tests.chat.agent_session import COUNTING, AgentSession, Json, agent_call, read_lines
+from tests.chat.scripted_client import picture
 
 NEWS = {"when": "<task-notification>", "answers": [{"text": "Heard."}]}
 

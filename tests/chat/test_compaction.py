@@ -27,7 +27,7 @@ from plait.record import iter_client_records
 from plait.write import SessionWriter
 from plait.write.lines import NEWEST, VERSIONS, Version
 from plait.write.writer import CONTINUED
-from tests.chat.stage import Echo, ScriptedClient, picture
+from tests.chat.scripted_client import Echo, ScriptedClient, picture
 
 SUMMED_UP = {"text": "<analysis>hm</analysis>\n<summary>\nThey spoke.\n</summary>"}
 SUMMARY_RULE = {"when": TASK[:40], "answers": [SUMMED_UP]}

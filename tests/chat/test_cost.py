@@ -14,7 +14,7 @@ from plait.chat.usage import SessionCost, format_usage_lines
 from plait.conversation.prices import Prices
 from plait.write import SessionWriter
 from plait.write.lines import VERSIONS, Version
-from tests.chat.stage import ScriptedClient
+from tests.chat.scripted_client import ScriptedClient
 
 MODEL = "claude-sonnet-4-5"
 USAGE = {
@@ -121,29 +121,29 @@ def test_invalid_earlier_figures_are_ignored() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_exit_shows_the_cost(tmp_path: Path, version: Version) -> None:
     script = {"otherwise": {"text": "Yes.", "model": MODEL, "usage": USAGE}}
-    stage = ScriptedClient(tmp_path, script, version=version)
-    stage.ask("One?", "Two?")
-    noted = [line for line in stage.all_lines if line["type"] == "cost-state"]
+    session = ScriptedClient(tmp_path, script, version=version)
+    session.ask("One?", "Two?")
+    noted = [line for line in session.all_lines if line["type"] == "cost-state"]
     assert bool(noted) == (version == "2.1.325")
     if noted:
-        assert stage.all_lines[-1] == noted[0]
+        assert session.all_lines[-1] == noted[0]
         assert list(noted[0])[:3] == ["type", "sessionId", "totalCostUSD"]
         assert noted[0]["modelUsage"][MODEL]["inputTokens"] == 200
-        again = SessionWriter.resume(stage.parts.writer.path)
+        again = SessionWriter.resume(session.parts.writer.path)
         assert again.cost_before == noted[0]
-        fork = SessionWriter.fork(stage.parts.writer.path, tmp_path / "config")
+        fork = SessionWriter.fork(session.parts.writer.path, tmp_path / "config")
         assert fork.cost_before == {}
 
 
 def test_empty_session_leaves_no_cost(tmp_path: Path) -> None:
-    stage = ScriptedClient(tmp_path, {})
+    session = ScriptedClient(tmp_path, {})
 
     async def left() -> None:
-        async with Client(stage.parts):
+        async with Client(session.parts):
             pass
 
     asyncio.run(left())
-    assert not stage.parts.writer.path.exists()
+    assert not session.parts.writer.path.exists()
 
 
 def test_cost_text_matches_the_client() -> None:

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from plait.chat.events import Event, PromptLogged, TextDelta, ToolStarted, TurnEnded
-from tests.chat.stage import Echo, ScriptedClient
+from tests.chat.scripted_client import Echo, ScriptedClient
 
 
-def stop_at(stage: ScriptedClient, at: Callable[[Event], bool], *later: str) -> list[Event]:
+def stop_at(session: ScriptedClient, at: Callable[[Event], bool], *later: str) -> list[Event]:
     """Ask, stops the turn at an event, asks more."""
 
     async def play() -> list[Event]:
         events = []
-        async with stage.client as client:
+        async with session.client as client:
             async for event in client.send("go"):
                 events.append(event)
                 if at(event):
@@ -49,11 +49,11 @@ WORDS = {"type": "text", "text": "word " * 200}
 
 
 def test_partial_text_is_logged(tmp_path: Path) -> None:
-    stage = ScriptedClient(tmp_path, slow({"type": "text", "text": "All."}, WORDS))
-    events = stop_at(stage, lambda event: event == TextDelta("word " * 4 + "word"[:4]), "go on")
+    session = ScriptedClient(tmp_path, slow({"type": "text", "text": "All."}, WORDS))
+    events = stop_at(session, lambda event: event == TextDelta("word " * 4 + "word"[:4]), "go on")
     assert endings(events) == ["interrupted", "done"]
     assert (
-        stage.picture()
+        session.picture()
         == """\
      file-history-snapshot
 A<·  user go
@@ -66,7 +66,7 @@ F<E  assistant PLAIN
 G<F  system turn_duration
      last-prompt"""
     )
-    whole, half, mark = stage.lines[2:5]
+    whole, half, mark = session.lines[2:5]
     assert whole["message"]["stop_reason"] is None
     assert "isAbortedMidStream" not in whole
     assert half["isAbortedMidStream"] is True
@@ -75,30 +75,30 @@ G<F  system turn_duration
 
 def test_an_incomplete_call_is_not_logged(tmp_path: Path) -> None:
     call = {"type": "tool_use", "name": "Echo", "input": {"text": "x" * 2000}}
-    stage = ScriptedClient(tmp_path, slow({"type": "text", "text": "Now."}, call), tools=[Echo()])
+    session = ScriptedClient(tmp_path, slow({"type": "text", "text": "Now."}, call), tools=[Echo()])
 
     async def play() -> None:
-        async with stage.client as client:
+        async with session.client as client:
             async for event in client.send("go"):
                 if isinstance(event, TextDelta):
                     await asyncio.sleep(0.01)
                     client.interrupt()
 
     asyncio.run(play())
-    assert "Echo" not in stage.picture()
-    assert stage.picture().endswith("C<B  user [Request interrupted by user]\n     last-prompt")
+    assert "Echo" not in session.picture()
+    assert session.picture().endswith("C<B  user [Request interrupted by user]\n     last-prompt")
 
 
 def test_a_prompt_stopped_before_any_answer_is_taken_back(tmp_path: Path) -> None:
-    stage = ScriptedClient(
+    session = ScriptedClient(
         tmp_path, {"answers": [{"text": "late", "pause": 60}, {"text": "PLAIN"}]}
     )
     events = stop_at(
-        stage, lambda event: isinstance(event, PromptLogged) and event.text == "go", "on"
+        session, lambda event: isinstance(event, PromptLogged) and event.text == "go", "on"
     )
     assert endings(events) == ["interrupted", "done"]
     assert (
-        stage.picture()
+        session.picture()
         == """\
      file-history-snapshot
 A<·  user go
@@ -109,15 +109,15 @@ C<B  assistant PLAIN
 D<C  system turn_duration
      last-prompt"""
     )
-    assert stage.sent[0]["content"] == [{"type": "text", "text": "on"}]
+    assert session.sent[0]["content"] == [{"type": "text", "text": "on"}]
 
 
 def test_in_print_mode_an_interrupted_prompt_stays(tmp_path: Path) -> None:
     script = {"answers": [{"text": "late", "pause": 60}]}
-    stage = ScriptedClient(tmp_path, script, entrypoint="sdk-cli")
-    stop_at(stage, lambda event: isinstance(event, PromptLogged))
+    session = ScriptedClient(tmp_path, script, entrypoint="sdk-cli")
+    stop_at(session, lambda event: isinstance(event, PromptLogged))
     assert (
-        stage.picture()
+        session.picture()
         == """\
      queue-operation enqueue
      queue-operation dequeue
@@ -126,7 +126,7 @@ A<·  user go
 B<A  user [Request interrupted by user]
      last-prompt"""
     )
-    assert "interruptedMessageId" not in stage.lines[4]
+    assert "interruptedMessageId" not in session.lines[4]
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
@@ -135,22 +135,22 @@ def test_running_calls_are_killed_and_rejected(tmp_path: Path, version: Any) -> 
     tool.gates["never"] = asyncio.Event()
     calls = [{"name": "Echo", "input": {"text": text}} for text in ("at once", "never")]
     script = {"answers": [{"calls": calls}], "otherwise": {"text": "PLAIN"}}
-    stage = ScriptedClient(tmp_path, script, tools=[tool], version=version)
+    session = ScriptedClient(tmp_path, script, tools=[tool], version=version)
 
     async def play() -> list[Event]:
         events = []
-        async with stage.client as client:
+        async with session.client as client:
             async for event in client.send("go"):
                 events.append(event)
                 if isinstance(event, ToolStarted) and event.proposal.title == "never":
-                    await until(lambda: "tool_result" in stage.parts.writer.path.read_text())
+                    await until(lambda: "tool_result" in session.parts.writer.path.read_text())
                     client.interrupt()
             events += [event async for event in client.send("go on")]
         return events
 
     assert endings(asyncio.run(play())) == ["interrupted", "done"]
     assert (tool.cancelled, tool.running) == (["never"], 0)
-    results = [line for line in stage.picture().splitlines() if "user" in line]
+    results = [line for line in session.picture().splitlines() if "user" in line]
     shown = [line.partition("  ")[2][:50] for line in results]
     assert shown == [
         "user go",
@@ -159,14 +159,14 @@ def test_running_calls_are_killed_and_rejected(tmp_path: Path, version: Any) -> 
         "user [Request interrupted by user for tool use]",
         "user go on",
     ]
-    assert stage.sent[-1]["role"] == "assistant"
+    assert session.sent[-1]["role"] == "assistant"
 
 
 def test_abandoned_iteration_stops_the_turn(tmp_path: Path) -> None:
-    stage = ScriptedClient(tmp_path, slow(WORDS))
+    session = ScriptedClient(tmp_path, slow(WORDS))
 
     async def play() -> None:
-        async with stage.client as client:
+        async with session.client as client:
             events = client.send("go")
             async for event in events:
                 if isinstance(event, TextDelta):
@@ -176,15 +176,15 @@ def test_abandoned_iteration_stops_the_turn(tmp_path: Path) -> None:
             assert not client.is_busy
 
     asyncio.run(play())
-    assert "[Request interrupted by user]" in stage.picture()
-    assert "never asked" not in stage.picture()
+    assert "[Request interrupted by user]" in session.picture()
+    assert "never asked" not in session.picture()
 
 
 def test_turn_stopped_before_it_starts_leaves_nothing(tmp_path: Path) -> None:
-    stage = ScriptedClient(tmp_path, {"answers": [{"text": "PLAIN"}]})
+    session = ScriptedClient(tmp_path, {"answers": [{"text": "PLAIN"}]})
 
     async def play() -> None:
-        async with stage.client as client:
+        async with session.client as client:
             events = client.send("go")
             first = asyncio.ensure_future(anext(events, None))
             await asyncio.sleep(0)
@@ -196,5 +196,5 @@ def test_turn_stopped_before_it_starts_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_interrupt_reports_that_nothing_is_running(tmp_path: Path) -> None:
-    stage = ScriptedClient(tmp_path, {})
-    assert stage.client.interrupt() is False
+    session = ScriptedClient(tmp_path, {})
+    assert session.client.interrupt() is False

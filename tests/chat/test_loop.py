@@ -5,7 +5,7 @@ from pathlib import Path
 from plait.chat.events import TextDelta, ToolFinished, TurnEnded
 from plait.chat.runtime import Limits
 from plait.chat.tools.base import Outcome, ProgressCallback, Proposal, Workplace
-from tests.chat.stage import Echo, Permissive, ScriptedClient
+from tests.chat.scripted_client import Echo, Permissive, ScriptedClient
 
 
 def echo(text: str) -> dict[str, object]:
@@ -19,10 +19,10 @@ def test_turn_is_prompt_answer_results_answer(tmp_path: Path) -> None:
             {"thinking": "hm", "text": "Two."},
         ]
     }
-    stage = ScriptedClient(tmp_path, script, tools=[Echo()])
-    events = stage.ask("look")
+    session = ScriptedClient(tmp_path, script, tools=[Echo()])
+    events = session.ask("look")
     assert (
-        stage.picture()
+        session.picture()
         == """\
      file-history-snapshot
 A<·  user look
@@ -42,15 +42,15 @@ K<J  system turn_duration
     ended = events[-1]
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text, ended.responses) == ("done", "Two.", 2)
-    assert [message["role"] for message in stage.sent] == ["user", "assistant"] * 2
+    assert [message["role"] for message in session.sent] == ["user", "assistant"] * 2
 
 
 def test_older_version_chains_results(tmp_path: Path) -> None:
     script = {"answers": [{"calls": [echo("a"), echo("b")]}, {"text": "Two."}]}
-    stage = ScriptedClient(tmp_path, script, tools=[Echo()], version="2.1.29")
-    stage.ask("look")
+    session = ScriptedClient(tmp_path, script, tools=[Echo()], version="2.1.29")
+    session.ask("look")
     assert (
-        stage.picture()
+        session.picture()
         == """\
      file-history-snapshot
 A<·  user look
@@ -68,8 +68,10 @@ I<H  system turn_duration"""
 def test_read_only_calls_run_in_parallel(tmp_path: Path) -> None:
     looking, changing = Echo(), Echo("Change", "write")
     calls = [echo("a"), echo("b"), {"name": "Change", "input": {"text": "c"}}, echo("d")]
-    stage = ScriptedClient(tmp_path, {"answers": [{"calls": calls}, {}]}, tools=[looking, changing])
-    stage.ask("look")
+    session = ScriptedClient(
+        tmp_path, {"answers": [{"calls": calls}, {}]}, tools=[looking, changing]
+    )
+    session.ask("look")
     assert looking.most_running == 2
     assert looking.started == ["a", "b", "d"]
     assert changing.most_running == 1
@@ -77,21 +79,21 @@ def test_read_only_calls_run_in_parallel(tmp_path: Path) -> None:
 
 def test_writing_calls_run_alone(tmp_path: Path) -> None:
     tool = Echo(effect="execute")
-    stage = ScriptedClient(
+    session = ScriptedClient(
         tmp_path, {"answers": [{"calls": [echo("a"), echo("b")]}, {}]}, tools=[tool]
     )
-    stage.ask("do")
+    session.ask("do")
     assert (tool.most_running, tool.started) == (1, ["a", "b"])
 
 
 def test_tool_crash_is_reported_to_the_model(tmp_path: Path) -> None:
     calls = [echo("broken"), echo("impossible"), {"name": "Echo", "input": {"text": 5}}]
-    stage = ScriptedClient(
+    session = ScriptedClient(
         tmp_path, {"answers": [{"calls": calls}, {"text": "Oh."}]}, tools=[Echo()]
     )
     found = {
         event.outcome.content: event.outcome.is_error
-        for event in stage.ask("do")
+        for event in session.ask("do")
         if isinstance(event, ToolFinished)
     }
     assert found == {
@@ -102,17 +104,17 @@ def test_tool_crash_is_reported_to_the_model(tmp_path: Path) -> None:
 
 
 def test_rejection_with_stop_ends_the_turn(tmp_path: Path) -> None:
-    stage = ScriptedClient(
+    session = ScriptedClient(
         tmp_path,
         {"answers": [{"calls": [echo("a"), echo("b")]}, {"text": "never"}]},
         tools=[Echo(effect="write")],
         permissions=Permissive("Echo", stops=True),
     )
-    *_, ended = stage.ask("do")
+    *_, ended = session.ask("do")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "interrupted"
     assert (
-        stage.picture()
+        session.picture()
         == """\
      file-history-snapshot
 A<·  user do
@@ -124,16 +126,16 @@ F<E  user [Request interrupted by user for tool use]
 G<F  system turn_duration
      last-prompt"""
     )
-    assert not any("interruptedMessageId" in line for line in stage.lines)
+    assert not any("interruptedMessageId" in line for line in session.lines)
 
 
 def test_response_limit_ends_the_turn(tmp_path: Path) -> None:
     script = {"answers": [{"calls": [echo("a")]}, {"text": "never"}]}
-    stage = ScriptedClient(tmp_path, script, tools=[Echo()], limits=Limits(responses=1))
-    *_, ended = stage.ask("look")
+    session = ScriptedClient(tmp_path, script, tools=[Echo()], limits=Limits(responses=1))
+    *_, ended = session.ask("look")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "max_turns"
-    [reached] = [line for line in stage.lines if line["type"] == "attachment"]
+    [reached] = [line for line in session.lines if line["type"] == "attachment"]
     assert reached["attachment"] == {
         "type": "max_turns_reached",
         "maxTurns": 1,
@@ -144,18 +146,18 @@ def test_response_limit_ends_the_turn(tmp_path: Path) -> None:
 
 def test_cost_limit_ends_the_turn(tmp_path: Path) -> None:
     script = {"answers": [{"calls": [echo("a")]}, {"text": "never"}]}
-    stage = ScriptedClient(tmp_path, script, tools=[Echo()], limits=Limits(dollars=1e-9))
-    *_, ended = stage.ask("look")
+    session = ScriptedClient(tmp_path, script, tools=[Echo()], limits=Limits(dollars=1e-9))
+    *_, ended = session.ask("look")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.responses) == ("max_budget", 1)
 
 
 def test_truncated_answer_is_continued(tmp_path: Path) -> None:
     script = {"answers": [{"text": "Half", "stop_reason": "max_tokens"}, {"text": "an hour."}]}
-    stage = ScriptedClient(tmp_path, script)
-    stage.ask("tell")
+    session = ScriptedClient(tmp_path, script)
+    session.ask("tell")
     assert (
-        stage.picture()
+        session.picture()
         == """\
      file-history-snapshot
 A<·  user tell
@@ -178,22 +180,22 @@ def test_lines_have_cwd_and_git_branch(tmp_path: Path) -> None:
             return Outcome("moved")
 
     script = {"answers": [{"calls": [echo("sub")]}, {"text": "There."}, {"text": "Still."}]}
-    stage = ScriptedClient(tmp_path, script, tools=[Moving(effect="execute")])
-    (stage.work / "sub" / ".git").mkdir(parents=True)
-    (stage.work / "sub" / ".git" / "HEAD").write_text("ref: refs/heads/feature\n")
-    stage.ask("go", "and then?")
-    seen = [(Path(line["cwd"]).name, line["gitBranch"]) for line in stage.lines if "cwd" in line]
+    session = ScriptedClient(tmp_path, script, tools=[Moving(effect="execute")])
+    (session.work / "sub" / ".git").mkdir(parents=True)
+    (session.work / "sub" / ".git" / "HEAD").write_text("ref: refs/heads/feature\n")
+    session.ask("go", "and then?")
+    seen = [(Path(line["cwd"]).name, line["gitBranch"]) for line in session.lines if "cwd" in line]
     assert seen == [("work", "HEAD")] * 2 + [("sub", "HEAD")] * 3 + [("sub", "feature")] * 3
 
 
 def test_calls_sharing_an_id_have_one_result(tmp_path: Path) -> None:
     call = {"name": "Echo", "input": {"text": "a"}, "id": "toolu_1"}
     script = {"answers": [{"calls": [call, call]}, {"text": "Done."}]}
-    stage = ScriptedClient(tmp_path, script, tools=[Echo()])
-    *_, ended = stage.ask("go")
+    session = ScriptedClient(tmp_path, script, tools=[Echo()])
+    *_, ended = session.ask("go")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "done"
-    assert stage.picture().count("→ a") == 1
+    assert session.picture().count("→ a") == 1
 
 
 def refused(text: str, *calls: dict[str, object]) -> dict[str, object]:
@@ -203,12 +205,12 @@ def refused(text: str, *calls: dict[str, object]) -> dict[str, object]:
 def test_model_refusal_is_retried_once(tmp_path: Path) -> None:
     tool = Echo()
     script = {"answers": [refused("I can", echo("a")), {"text": "Then so."}]}
-    stage = ScriptedClient(tmp_path, script, tools=[tool])
-    *_, ended = stage.ask("go")
+    session = ScriptedClient(tmp_path, script, tools=[tool])
+    *_, ended = session.ask("go")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text, tool.started) == ("done", "Then so.", [])
     assert (
-        stage.picture()
+        session.picture()
         == """\
      file-history-snapshot
 A<·  user go
@@ -221,56 +223,56 @@ G<F  assistant Then so.
 H<G  system turn_duration
      last-prompt"""
     )
-    found = {line["type"]: line for line in stage.lines if "refusedMessageId" in line}
-    assert found["user"]["refusedMessageId"] == stage.lines[2]["message"]["id"]
+    found = {line["type"]: line for line in session.lines if "refusedMessageId" in line}
+    assert found["user"]["refusedMessageId"] == session.lines[2]["message"]["id"]
 
 
 def test_second_model_refusal_ends_the_turn(tmp_path: Path) -> None:
-    stage = ScriptedClient(
+    session = ScriptedClient(
         tmp_path, {"answers": [refused("I"), refused("I will"), {"text": "never"}]}
     )
-    *_, ended = stage.ask("go")
+    *_, ended = session.ask("go")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "refused"
     assert ended.text.startswith("API Error: Opus 5.5's safeguards flagged this message")
-    kinds = [line.get("subtype") or line["type"] for line in stage.lines]
+    kinds = [line.get("subtype") or line["type"] for line in session.lines]
     results = ["user", "assistant", "model_refusal_no_fallback", "assistant", "turn_duration"]
     assert kinds[4:9] == results
-    [last] = [line for line in stage.lines if line.get("isApiErrorMessage")]
+    [last] = [line for line in session.lines if line.get("isApiErrorMessage")]
     assert (last["error"], last["refusingModel"]) == ("invalid_request", "claude-opus-5-5")
     assert last["message"]["stop_reason"] == "refusal"
 
 
 def test_pause_turn_continues(tmp_path: Path) -> None:
     script = {"answers": [{"text": "One", "stop_reason": "pause_turn"}, {"text": "two."}]}
-    stage = ScriptedClient(tmp_path, script)
-    *_, ended = stage.ask("go")
+    session = ScriptedClient(tmp_path, script)
+    *_, ended = session.ask("go")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text, ended.responses) == ("done", "two.", 2)
-    assert "user" not in stage.picture().split("user go")[1]
+    assert "user" not in session.picture().split("user go")[1]
 
 
 def test_empty_answer_is_retried_once(tmp_path: Path) -> None:
-    stage = ScriptedClient(tmp_path, {"answers": [{}, {}, {"text": "never"}]})
-    *_, ended = stage.ask("go")
+    session = ScriptedClient(tmp_path, {"answers": [{}, {}, {"text": "never"}]})
+    *_, ended = session.ask("go")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.responses) == ("done", 2)
-    assert "user [Your previous response had no visible output." in stage.picture()
+    assert "user [Your previous response had no visible output." in session.picture()
 
 
 def test_continuations_are_limited(tmp_path: Path) -> None:
-    stage = ScriptedClient(tmp_path, {"otherwise": {"text": "and", "stop_reason": "max_tokens"}})
-    *_, ended = stage.ask("go")
+    session = ScriptedClient(tmp_path, {"otherwise": {"text": "and", "stop_reason": "max_tokens"}})
+    *_, ended = session.ask("go")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.responses) == ("done", 4)
 
 
 def test_answer_without_a_stop_reason_ends_the_turn(tmp_path: Path) -> None:
-    stage = ScriptedClient(
+    session = ScriptedClient(
         tmp_path, {"answers": [{"text": "So.", "stop_reason": None}, {"text": "never"}]}
     )
-    *_, ended = stage.ask("go")
+    *_, ended = session.ask("go")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text) == ("done", "So.")
-    [answer] = [line for line in stage.lines if line["type"] == "assistant"]
+    [answer] = [line for line in session.lines if line["type"] == "assistant"]
     assert answer["message"]["stop_reason"] is None

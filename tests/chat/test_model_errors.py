@@ -18,7 +18,7 @@ from plait.chat.responses import (
 )
 from plait.chat.runtime import Limits
 from plait.chat.streaming import ModelError
-from tests.chat.stage import ScriptedClient
+from tests.chat.scripted_client import ScriptedClient
 
 TEMPORARY = (
     "This is a server-side issue, usually temporary — try again in a moment. If it persists, check"
@@ -84,15 +84,15 @@ def test_transient_errors_are_retried(tmp_path: Path) -> None:
             {"text": "Fine."},
         ]
     }
-    stage = ScriptedClient(tmp_path, script, entrypoint="sdk-cli")
-    events = stage.ask("go")
+    session = ScriptedClient(tmp_path, script, entrypoint="sdk-cli")
+    events = session.ask("go")
     assert isinstance(events[-1], TurnEnded)
     assert events[-1].text == "Fine."
     retried = [event for event in events if isinstance(event, RetryScheduled)]
     assert [item.text for item in retried] == ["529 Overloaded", "429 slow down", "500 boom"]
-    assert stage.slept == [item.seconds for item in retried]
+    assert session.slept == [item.seconds for item in retried]
     assert retried[1].seconds == 7
-    errors = [line for line in stage.lines if line.get("subtype") == "api_error"]
+    errors = [line for line in session.lines if line.get("subtype") == "api_error"]
     assert [line["retryAttempt"] for line in errors] == [1, 2, 3]
     assert {line["maxRetries"] for line in errors} == {10}
     assert errors[1]["retryInMs"] == 7000
@@ -108,7 +108,7 @@ def test_transient_errors_are_retried(tmp_path: Path) -> None:
         "noResponse": None,
     }
     assert (
-        stage.picture()
+        session.picture()
         == """\
      queue-operation enqueue
      queue-operation dequeue
@@ -123,17 +123,17 @@ E<D  assistant Fine.
 
 
 def test_interactive_retries_are_not_logged(tmp_path: Path) -> None:
-    stage = ScriptedClient(tmp_path, {"answers": [{"error": 529}, {"text": "Fine."}]})
-    stage.ask("go")
-    assert "api_error" not in stage.picture()
+    session = ScriptedClient(tmp_path, {"answers": [{"error": 529}, {"text": "Fine."}]})
+    session.ask("go")
+    assert "api_error" not in session.picture()
 
 
 def test_partial_answer_is_not_in_the_older_log(tmp_path: Path) -> None:
     blocks = [{"type": "text", "text": "first"}, {"type": "text", "text": "second " * 30}]
     script = {"answers": [{"blocks": blocks, "error": 500, "after": 8}, {"text": "Fine."}]}
-    stage = ScriptedClient(tmp_path, script, version="2.1.29")
-    stage.ask("go")
-    assert stage.sent == [
+    session = ScriptedClient(tmp_path, script, version="2.1.29")
+    session.ask("go")
+    assert session.sent == [
         {"role": "user", "content": [{"type": "text", "text": "go"}]},
         {"role": "assistant", "content": [{"type": "text", "text": "Fine."}]},
     ]
@@ -142,28 +142,28 @@ def test_partial_answer_is_not_in_the_older_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("retries", "asked"), [(0, 1), (2, 3)])
 def test_retrying_stops_after_the_limit(tmp_path: Path, retries: int, asked: int) -> None:
     answers = [{"error": 529, "message": f"no {number}"} for number in range(9)]
-    stage = ScriptedClient(tmp_path, {"answers": answers}, limits=Limits(retries=retries))
-    events = stage.ask("go", "again")
+    session = ScriptedClient(tmp_path, {"answers": answers}, limits=Limits(retries=retries))
+    events = session.ask("go", "again")
     ended = [event for event in events if isinstance(event, TurnEnded)]
     assert [item.ending for item in ended] == ["failed", "failed"]
     assert ended[0].text.startswith(f"API Error: 529 no {asked - 1}.")
-    assert len(stage.slept) == 2 * retries
-    [result, _] = [line for line in stage.lines if line.get("isApiErrorMessage")]
+    assert len(session.slept) == 2 * retries
+    [result, _] = [line for line in session.lines if line.get("isApiErrorMessage")]
     assert result["message"]["model"] == "<synthetic>"
     assert result["apiErrorStatus"] == 529
     assert result["apiErrorType"] == "overloaded_error"
     assert result["failedResponseHadNoToolCall"] is True
-    assert "API Error" not in json.dumps(stage.sent)
+    assert "API Error" not in json.dumps(session.sent)
 
 
 def test_permanent_errors_are_not_retried(tmp_path: Path) -> None:
-    stage = ScriptedClient(
+    session = ScriptedClient(
         tmp_path, {"answers": [{"error": 400, "message": "odd"}, {"text": "Fine."}]}
     )
-    events = stage.ask("go", "again")
+    events = session.ask("go", "again")
     ended = [(event.ending, event.text) for event in events if isinstance(event, TurnEnded)]
     assert ended == [("failed", "API Error: 400 odd"), ("done", "Fine.")]
-    assert stage.slept == []
+    assert session.slept == []
 
 
 @given(st.integers(1, 1000), st.integers(), st.none() | st.floats(-1e9, 1e9))

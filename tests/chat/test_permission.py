@@ -20,7 +20,7 @@ from plait.errors import UserError
 from plait.write import SessionWriter
 from plait.write.lines import NEWEST, Version
 from plait.write.transcript import REJECTED
-from tests.chat.stage import ScriptedClient
+from tests.chat.scripted_client import ScriptedClient
 
 ONCE = {"decision": "accept", "source": "user_temporary", "grantScope": "once"}
 SESSION = {**ONCE, "grantScope": "session"}
@@ -97,9 +97,9 @@ TABLE: dict[Mode, str] = {
 
 @pytest.mark.parametrize("mode", TABLE)
 def test_mode_decides_what_is_asked(tmp_path: Path, mode: Mode) -> None:
-    desk = PermissionProject(tmp_path, mode)
+    project = PermissionProject(tmp_path, mode)
     calls = (*CALLS, "fetch https://example.com/")
-    verdicts = [desk.permissions.decide(desk.call(name)).verdict for name in calls]
+    verdicts = [project.permissions.decide(project.call(name)).verdict for name in calls]
     assert " ".join(verdicts) == TABLE[mode]
 
 
@@ -151,11 +151,11 @@ def test_mode_decides_what_is_asked(tmp_path: Path, mode: Mode) -> None:
 def test_without_an_approver_the_model_gets_the_reason(
     tmp_path: Path, mode: Mode, call: str, text: str, decision: str, kind: str
 ) -> None:
-    desk = PermissionProject(tmp_path, mode)
-    ruling = desk.rule(call)
+    project = PermissionProject(tmp_path, mode)
+    ruling = project.rule(call)
     assert not ruling.is_allowed
     assert not ruling.ends_turn
-    assert ruling.message == text.format(root=desk.root)
+    assert ruling.message == text.format(root=project.root)
     assert ruling.output == f"Error: {ruling.message}"
     assert ruling.fields["tool_denial_kind"] == kind
     logged = ruling.fields["permission_decision"]
@@ -182,47 +182,49 @@ def test_log_records_why_a_call_was_allowed(
 
 
 def test_older_version_logs_no_permissions(tmp_path: Path) -> None:
-    desk = PermissionProject(tmp_path, version="2.1.29")
-    assert desk.rule("read inside").fields == desk.rule("Bash make").fields == {}
+    project = PermissionProject(tmp_path, version="2.1.29")
+    assert project.rule("read inside").fields == project.rule("Bash make").fields == {}
 
 
 def test_user_allows_a_call_once(tmp_path: Path) -> None:
     person = Person(Approval(True), Approval(True))
-    desk = PermissionProject(tmp_path, person=person)
-    assert desk.decision("Bash make") == {**ONCE, "reasonCode": "bashMiss:no-rule-match"}
-    assert desk.rule("Bash make").is_allowed
+    project = PermissionProject(tmp_path, person=person)
+    assert project.decision("Bash make") == {**ONCE, "reasonCode": "bashMiss:no-rule-match"}
+    assert project.rule("Bash make").is_allowed
     assert [item.title for item in person.asked] == ["make", "make"]
 
 
 def test_user_allows_a_command_for_the_session(tmp_path: Path) -> None:
     person = Person(Approval(True, is_for_session=True), Approval(False, "no"))
-    desk = PermissionProject(tmp_path, person=person)
-    assert desk.decision("Bash make") == {**SESSION, "reasonCode": "bashMiss:no-rule-match"}
-    assert desk.decision("Bash make")["ruleSource"] == "session"
-    assert not desk.rule("Bash make; rm -rf /").is_allowed
+    project = PermissionProject(tmp_path, person=person)
+    assert project.decision("Bash make") == {**SESSION, "reasonCode": "bashMiss:no-rule-match"}
+    assert project.decision("Bash make")["ruleSource"] == "session"
+    assert not project.rule("Bash make; rm -rf /").is_allowed
     assert len(person.asked) == 2
 
 
 def test_user_allows_all_edits_in_the_workspace(tmp_path: Path) -> None:
     person = Person(Approval(True, is_for_session=True), Approval(False, "no"))
-    desk = PermissionProject(tmp_path, person=person)
-    assert desk.decision("write inside") == {**SESSION, "reasonCode": "unknown"}
-    assert desk.permissions.mode == desk.writer.setting.permission_mode == "acceptEdits"
-    assert b'"permission-mode","permissionMode":"acceptEdits"' in desk.writer.path.read_bytes()
-    assert desk.decision("write inside") == BY_MODE
-    assert not desk.rule("write outside").is_allowed
+    project = PermissionProject(tmp_path, person=person)
+    assert project.decision("write inside") == {**SESSION, "reasonCode": "unknown"}
+    assert project.permissions.mode == project.writer.setting.permission_mode == "acceptEdits"
+    assert b'"permission-mode","permissionMode":"acceptEdits"' in project.writer.path.read_bytes()
+    assert project.decision("write inside") == BY_MODE
+    assert not project.rule("write outside").is_allowed
     assert len(person.asked) == 2
 
 
 def test_permission_is_per_folder_and_host(tmp_path: Path) -> None:
     grant = Approval(True, is_for_session=True)
     person = Person(grant, grant, Approval(False, "no"), Approval(False, "no"))
-    desk = PermissionProject(tmp_path, person=person)
-    assert desk.rule("read outside").is_allowed and desk.rule("read outside").is_allowed
-    assert desk.rule("fetch http://a/1").is_allowed and desk.rule("fetch http://a/2").is_allowed
-    assert not desk.rule("fetch http://b/").is_allowed
-    assert not desk.rule("write outside").is_allowed, "to read is not to write"
-    assert desk.permissions.mode == "default"
+    project = PermissionProject(tmp_path, person=person)
+    assert project.rule("read outside").is_allowed and project.rule("read outside").is_allowed
+    assert (
+        project.rule("fetch http://a/1").is_allowed and project.rule("fetch http://a/2").is_allowed
+    )
+    assert not project.rule("fetch http://b/").is_allowed
+    assert not project.rule("write outside").is_allowed, "to read is not to write"
+    assert project.permissions.mode == "default"
 
 
 def test_rejection_without_text_stops_the_turn(tmp_path: Path) -> None:
@@ -264,21 +266,21 @@ def test_rejection_with_text_sends_it(tmp_path: Path, stops: bool) -> None:
 def test_edited_call_is_checked_and_run(tmp_path: Path) -> None:
     changed = Approval(True, arguments={"command": "echo two"})
     wrong = Approval(True, arguments={"command": 7})
-    desk = PermissionProject(tmp_path, person=Person(changed, wrong))
-    ruling = desk.rule("Bash make")
+    project = PermissionProject(tmp_path, person=Person(changed, wrong))
+    ruling = project.rule("Bash make")
     assert ruling.is_allowed and ruling.proposal.is_user_modified
     assert ruling.proposal.arguments["command"] == "echo two"
-    refused = desk.rule("Bash make")
+    refused = project.rule("Bash make")
     assert not refused.is_allowed
     assert "command" in refused.message
 
 
 def test_mode_can_be_switched(tmp_path: Path) -> None:
-    desk = PermissionProject(tmp_path, version="2.1.29")
-    desk.permissions.set_mode("plan")
-    assert desk.writer.setting.permission_mode == "plan"
-    assert not desk.writer.path.exists(), "the older form has no line for it"
-    assert not desk.rule("write inside").is_allowed
+    project = PermissionProject(tmp_path, version="2.1.29")
+    project.permissions.set_mode("plan")
+    assert project.writer.setting.permission_mode == "plan"
+    assert not project.writer.path.exists(), "the older form has no line for it"
+    assert not project.rule("write inside").is_allowed
 
 
 RULES = parse_rules(
@@ -309,8 +311,8 @@ RULES = parse_rules(
     ],
 )
 def test_allow_rules(tmp_path: Path, call: str, verdict: Verdict) -> None:
-    desk = PermissionProject(tmp_path, allow_rules=RULES)
-    decision = desk.permissions.decide(desk.call(call))
+    project = PermissionProject(tmp_path, allow_rules=RULES)
+    decision = project.permissions.decide(project.call(call))
     assert decision.verdict == verdict
     by_parts = call.startswith("Bash ") and call not in ("Bash git log", "Bash npm test")
     if verdict == "allow":
@@ -339,10 +341,10 @@ def test_allow_rules(tmp_path: Path, call: str, verdict: Verdict) -> None:
 def test_deny_rules_apply_in_every_mode(
     tmp_path: Path, call: str, is_forbidden: bool, mode: Mode
 ) -> None:
-    desk = PermissionProject(
+    project = PermissionProject(
         tmp_path, mode, deny_rules=parse_rules(["Bash(rm:*)", "Edit(/**)"]), allow_rules=RULES
     )
-    ruling = desk.rule(call)
+    ruling = project.rule(call)
     decision = ruling.fields["permission_decision"]
     assert (decision.get("ruleSource") == "cliArg") == is_forbidden
     if is_forbidden:
@@ -365,11 +367,11 @@ def test_deny_rules_apply_in_every_mode(
 
 
 def test_rule_without_a_pattern_names_a_tool(tmp_path: Path) -> None:
-    desk = PermissionProject(tmp_path)
+    project = PermissionProject(tmp_path)
     assert parse_rule("Bash") == Rule("Bash")
-    assert find_allow_rule([Rule("Bash")], desk.call("Bash make > x"), desk.place)
-    assert find_deny_rule([Rule("Bash")], desk.call("Bash make"), desk.place)
-    assert not find_allow_rule([Rule("Bash")], desk.call("read inside"), desk.place)
+    assert find_allow_rule([Rule("Bash")], project.call("Bash make > x"), project.place)
+    assert find_deny_rule([Rule("Bash")], project.call("Bash make"), project.place)
+    assert not find_allow_rule([Rule("Bash")], project.call("read inside"), project.place)
 
 
 @pytest.mark.parametrize(
@@ -394,10 +396,10 @@ def test_rule_without_a_pattern_names_a_tool(tmp_path: Path) -> None:
     ],
 )
 def test_file_rules_name_paths(tmp_path: Path, words: str, path: str, is_named: bool) -> None:
-    desk = PermissionProject(tmp_path)
-    call = replace(desk.call("write inside"), paths=(desk.root / path,))
-    assert Rule("Edit", words).matches(call, desk.place) == is_named
-    assert not Rule("Edit", words).matches(replace(call, paths=()), desk.place)
+    project = PermissionProject(tmp_path)
+    call = replace(project.call("write inside"), paths=(project.root / path,))
+    assert Rule("Edit", words).matches(call, project.place) == is_named
+    assert not Rule("Edit", words).matches(replace(call, paths=()), project.place)
 
 
 @pytest.mark.parametrize("text", ["", "Bash(", "Bash()", "(x)", "7", "Bash(x) y"])
@@ -471,17 +473,17 @@ def test_only_read_only_workspace_commands_need_no_permission(
 
 def test_turn_continues_after_rejection_text_and_ends_without(tmp_path: Path) -> None:
     call = {"calls": [{"name": "Bash", "input": {"command": "make"}}]}
-    stage = ScriptedClient(
+    session = ScriptedClient(
         tmp_path, {"answers": [call, call, {"text": "Well."}]}, tools=[toolbox()["Bash"]]
     )
     person = Person(Approval(False, "use git"), Approval(False))
-    stage.parts.permissions = SessionPermissions(
-        stage.parts.writer, stage.parts.place, "default", person, stage.parts.tools
+    session.parts.permissions = SessionPermissions(
+        session.parts.writer, session.parts.place, "default", person, session.parts.tools
     )
-    events = stage.ask("Go.")
+    events = session.ask("Go.")
     assert [event.is_denied for event in events if isinstance(event, ToolFinished)] == [True, True]
     assert [event.ending for event in events if isinstance(event, TurnEnded)] == ["interrupted"]
-    results = [line for line in stage.lines if "sourceToolAssistantUUID" in line]
+    results = [line for line in session.lines if "sourceToolAssistantUUID" in line]
     assert [line["toolDenialKind"] for line in results] == ["user-rejected"] * 2
     names = list(results[0])
     first = names.index("toolDenialKind")
@@ -494,7 +496,7 @@ def test_turn_continues_after_rejection_text_and_ends_without(tmp_path: Path) ->
     ]
     assert "permissionDecision" not in results[1]
     assert results[1]["toolUseResult"] == "User rejected tool use"
-    assert "[Request interrupted by user for tool use]" in stage.picture()
+    assert "[Request interrupted by user for tool use]" in session.picture()
 
 
 @pytest.mark.parametrize(
@@ -516,27 +518,27 @@ def test_turn_continues_after_rejection_text_and_ends_without(tmp_path: Path) ->
     ],
 )
 def test_files_that_run_code_are_asked_about(tmp_path: Path, name: str, verdict: Verdict) -> None:
-    desk = PermissionProject(tmp_path, "acceptEdits")
-    call = proposal("Write", "write", desk.root / name)
-    decision = desk.permissions.decide(call)
+    project = PermissionProject(tmp_path, "acceptEdits")
+    call = proposal("Write", "write", project.root / name)
+    decision = project.permissions.decide(call)
     assert decision.verdict == verdict
     if verdict == "ask":
         result = (
-            f"Claude requested permissions to edit {desk.root / name} which is a sensitive file."
+            f"Claude requested permissions to edit {project.root / name} which is a sensitive file."
         )
         assert (decision.reason, decision.log_fields) == (result, {"reasonCode": "safetyCheck"})
 
 
 def test_permission_for_a_sensitive_file_covers_no_others(tmp_path: Path) -> None:
     person = Person(Approval(True, is_for_session=True))
-    desk = PermissionProject(tmp_path, person=person)
-    call = proposal("Write", "write", desk.root / ".git" / "config")
-    assert asyncio.run(desk.permissions.check(call, "toolu_1")).is_allowed
-    assert desk.permissions.mode == "default"
-    assert desk.permissions.decide(desk.call("write inside")).verdict == "ask"
+    project = PermissionProject(tmp_path, person=person)
+    call = proposal("Write", "write", project.root / ".git" / "config")
+    assert asyncio.run(project.permissions.check(call, "toolu_1")).is_allowed
+    assert project.permissions.mode == "default"
+    assert project.permissions.decide(project.call("write inside")).verdict == "ask"
 
 
 def test_commands_over_denied_files_need_permission(tmp_path: Path) -> None:
     for forbidden, verdict in (((), "allow"), (("Read(x)",), "ask"), (("Edit",), "allow")):
-        desk = PermissionProject(tmp_path, deny_rules=parse_rules(forbidden))
-        assert desk.permissions.decide(desk.call("Bash cat y")).verdict == verdict
+        project = PermissionProject(tmp_path, deny_rules=parse_rules(forbidden))
+        assert project.permissions.decide(project.call("Bash cat y")).verdict == verdict

@@ -17,7 +17,7 @@ from plait.chat.tools import shell, toolbox
 from plait.chat.tools.base import Workplace
 from plait.write import SessionWriter
 from plait.write.lines import VERSIONS, Version
-from tests.chat.stage import Echo, Permissive, ScriptedClient
+from tests.chat.scripted_client import Echo, Permissive, ScriptedClient
 from tests.chat.test_compaction import Room, usage
 from tests.chat.test_protocol_turn import Overheard, of_type, strip_cache_marks
 
@@ -39,16 +39,16 @@ def test_tokens_are_counted_once_per_response(tmp_path: Path, version: Version) 
         {"text": "Done.", "usage": USAGE},
         {"text": "Again.", "usage": USAGE},
     ]
-    stage = ScriptedClient(tmp_path, {"answers": answers}, tools=[Echo()], version=version)
-    events = stage.ask("first", "second")
+    session = ScriptedClient(tmp_path, {"answers": answers}, tools=[Echo()], version=version)
+    events = session.ask("first", "second")
     turns = [event for event in events if isinstance(event, TurnEnded)]
     assert [turn.usage for turn in turns] == [
         {name: count * responses for name, count in USAGE.items()} for responses in (2, 1)
     ]
-    assert stage.client.meter.by_kind() == {name: 3 * count for name, count in USAGE.items()}
+    assert session.client.meter.by_kind() == {name: 3 * count for name, count in USAGE.items()}
     assert [turn.responses for turn in turns] == [2, 1]
     assert all(turn.cost and turn.cost > 0 for turn in turns)
-    *_, last = of_type(stage, "assistant")
+    *_, last = of_type(session, "assistant")
     assert USAGE.items() <= last["message"]["usage"].items()
 
 
@@ -208,10 +208,10 @@ def continue_log(log: Path, *answers: Json) -> list[list[Json]]:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_session_continues_from_its_file(tmp_path: Path, version: Version) -> None:
     answers = [{"thinking": "hm", "text": "Look.", "calls": [LOOK, LOOK]}, {"text": "Done."}]
-    stage = ScriptedClient(tmp_path, {"answers": answers}, tools=[Echo()], version=version)
-    stage.ask("first")
-    before = stage.lines
-    [sent] = continue_log(stage.parts.writer.path, {"text": "Later."})
+    session = ScriptedClient(tmp_path, {"answers": answers}, tools=[Echo()], version=version)
+    session.ask("first")
+    before = session.lines
+    [sent] = continue_log(session.parts.writer.path, {"text": "Later."})
     kinds = [[block["type"] for block in message["content"]] for message in sent]
     assert [message["role"] for message in sent] == ["user", "assistant"] * 2 + ["user"]
     assert kinds == [
@@ -222,13 +222,13 @@ def test_session_continues_from_its_file(tmp_path: Path, version: Version) -> No
         ["text"],
     ], "blocks of one request are one message"
     assert sent[-1]["content"] == [{"type": "text", "text": "And now?"}]
-    lines = stage.lines
+    lines = session.lines
     assert lines[: len(before)] == before
     added = [line for line in lines[len(before) :] if "uuid" in line]
     tip = next(line["uuid"] for line in reversed(before) if "uuid" in line)
     assert added[0]["parentUuid"] == tip
     assert added[1]["parentUuid"] == added[0]["uuid"]
-    assert {line["sessionId"] for line in added} == {stage.client.session}
+    assert {line["sessionId"] for line in added} == {session.client.session}
 
 
 # checklist: P105
@@ -246,11 +246,11 @@ def test_compacted_session_continues_from_its_summary(tmp_path: Path, version: V
 
 # checklist: P6
 def test_log_file_alone_is_enough_to_continue(tmp_path: Path) -> None:
-    stage = ScriptedClient(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
-    stage.ask("first", "second")
-    elsewhere = tmp_path / "elsewhere" / f"{stage.client.session}.jsonl"
+    session = ScriptedClient(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
+    session.ask("first", "second")
+    elsewhere = tmp_path / "elsewhere" / f"{session.client.session}.jsonl"
     elsewhere.parent.mkdir()
-    elsewhere.write_bytes(stage.parts.writer.path.read_bytes())
+    elsewhere.write_bytes(session.parts.writer.path.read_bytes())
     [sent] = continue_log(elsewhere, {"text": "Later."})
     assert [block["text"] for message in sent for block in message["content"]] == [
         "first",
@@ -264,9 +264,9 @@ def test_log_file_alone_is_enough_to_continue(tmp_path: Path) -> None:
 # checklist: P119
 def test_older_log_can_be_rebuilt_as_in_the_appendix(tmp_path: Path) -> None:
     answers = [{"text": "Look.", "calls": [LOOK, LOOK]}, {"text": "Done."}]
-    stage = ScriptedClient(tmp_path, {"answers": answers}, tools=[Echo()], version="2.1.29")
-    stage.ask("first")
-    log = stage.parts.writer.path
+    session = ScriptedClient(tmp_path, {"answers": answers}, tools=[Echo()], version="2.1.29")
+    session.ask("first")
+    log = session.parts.writer.path
     assert plait.chat.load_session(log) == appendix_c(log)
     assert [message["role"] for message in appendix_c(log)] == [
         "user",

@@ -13,7 +13,7 @@ from plait.chat.runtime import Runtime
 from plait.chat.tools import toolbox
 from plait.chat.tools.base import Workplace
 from plait.write import SessionWriter
-from tests.chat.stage import Permissive
+from tests.chat.scripted_client import Permissive
 from tests.write.test_read_back import EXAMPLE, TEXT, mask_ids
 
 MODEL = "claude-opus-4-5-20251101"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from plait.write.lines import VERSIONS
-from tests.chat.stage import Echo, ScriptedClient
+from tests.chat.scripted_client import Echo, ScriptedClient
 
 Json: TypeAlias = dict[str, Any]
 Check: TypeAlias = Callable[[Any], bool]
@@ -88,9 +88,9 @@ ANSWERS = [
 def lines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Json]:
     folder: Path = tmp_path_factory.mktemp("fields")
     script = {"answers": ANSWERS}
-    stage = ScriptedClient(folder, script, tools=[Echo()], version=request.param)
-    stage.ask("first", "second")
-    return stage.lines
+    session = ScriptedClient(folder, script, tools=[Echo()], version=request.param)
+    session.ask("first", "second")
+    return session.lines
 
 
 def value_of(entry: Json, path: str) -> Any:

@@ -16,7 +16,7 @@ from plait.chat.events import Event, TextDelta, TurnEnded
 from plait.chat.models import ScriptModel
 from plait.chat.streaming import Request, StreamEvent
 from plait.write.lines import VERSIONS, Version
-from tests.chat.stage import Echo, ScriptedClient
+from tests.chat.scripted_client import Echo, ScriptedClient
 
 Json = dict[str, Any]
 LOOK = {"name": "Echo", "input": {"text": "a"}}
@@ -51,16 +51,16 @@ def strip_cache_marks(messages: Sequence[Any]) -> list[Json]:
     ]
 
 
-def of_type(stage: ScriptedClient, name: str) -> list[Json]:
-    return [line for line in stage.lines if line["type"] == name]
+def of_type(session: ScriptedClient, name: str) -> list[Json]:
+    return [line for line in session.lines if line["type"] == name]
 
 
 # checklist: P40
 @pytest.mark.parametrize("version", VERSIONS)
 def test_prompt_is_a_user_line_with_a_snapshot(tmp_path: Path, version: Version) -> None:
-    stage = ScriptedClient(tmp_path, {"answers": [{"text": "Yes."}]}, version=version)
-    stage.ask("implement it")
-    snapshot, prompt = stage.lines[:2]
+    session = ScriptedClient(tmp_path, {"answers": [{"text": "Yes."}]}, version=version)
+    session.ask("implement it")
+    snapshot, prompt = session.lines[:2]
     assert snapshot["type"] == "file-history-snapshot"
     assert snapshot["isSnapshotUpdate"] is False
     assert snapshot["messageId"] == snapshot["snapshot"]["messageId"] == prompt["uuid"]
@@ -73,11 +73,11 @@ def test_prompt_is_a_user_line_with_a_snapshot(tmp_path: Path, version: Version)
 # checklist: P41
 @pytest.mark.parametrize("version", VERSIONS)
 def test_skill_expansion_is_a_meta_line_below_the_prompt(tmp_path: Path, version: Version) -> None:
-    stage = ScriptedClient(tmp_path, {}, version=version)
-    writer = stage.parts.writer
+    session = ScriptedClient(tmp_path, {}, version=version)
+    writer = session.parts.writer
     command = writer.prompt("<command-name>/spec</command-name>")
     writer.expansion("# Spec\n\nExecute it.")
-    expanded = of_type(stage, "user")[-1]
+    expanded = of_type(session, "user")[-1]
     assert expanded["isMeta"] is True
     assert expanded["parentUuid"] == command
     assert expanded["message"]["content"] == [{"type": "text", "text": "# Spec\n\nExecute it."}]
@@ -86,8 +86,8 @@ def test_skill_expansion_is_a_meta_line_below_the_prompt(tmp_path: Path, version
 # checklist: P42, P78
 def test_conversation_is_sent_and_the_answer_streams(tmp_path: Path) -> None:
     model = Overheard({"text": "word " * 20}, {"text": "Again."})
-    stage = ScriptedClient(tmp_path, model)
-    events = stage.ask("first", "second")
+    session = ScriptedClient(tmp_path, model)
+    events = session.ask("first", "second")
     first, second = (strip_cache_marks(request.messages) for request in model.requests)
     assert first == [{"role": "user", "content": [{"type": "text", "text": "first"}]}]
     assert [message["role"] for message in second] == ["user", "assistant", "user"]
@@ -124,9 +124,9 @@ def test_every_block_has_a_line_with_the_request_id(
     tmp_path: Path, version: Version, ends: list[str | None]
 ) -> None:
     script = {"answers": [{"blocks": BLOCKS}, {"text": "Done."}]}
-    stage = ScriptedClient(tmp_path, script, tools=[Echo()], version=version)
-    stage.ask("look")
-    *blocks, last = of_type(stage, "assistant")
+    session = ScriptedClient(tmp_path, script, tools=[Echo()], version=version)
+    session.ask("look")
+    *blocks, last = of_type(session, "assistant")
     assert [line["message"]["content"] for line in blocks] == [[block] for block in BLOCKS]
     assert [line["message"]["stop_reason"] for line in blocks] == ends
     assert len({line["requestId"] for line in blocks}) == 1
@@ -138,12 +138,12 @@ def test_every_block_has_a_line_with_the_request_id(
 
 def test_older_version_logs_each_block_before_the_next(tmp_path: Path) -> None:
     answer = {"blocks": [*BLOCKS[:2], {"type": "text", "text": "later " * 30}], "pause": 0.001}
-    stage = ScriptedClient(tmp_path, {"answers": [answer]}, version="2.1.29")
+    session = ScriptedClient(tmp_path, {"answers": [answer]}, version="2.1.29")
 
     async def play() -> list[int]:
-        async with stage.client as client:
+        async with session.client as client:
             return [
-                len(of_type(stage, "assistant"))
+                len(of_type(session, "assistant"))
                 async for event in client.send("look")
                 if isinstance(event, TextDelta) and "later" in event.text
             ]
@@ -156,16 +156,16 @@ def test_older_version_logs_each_block_before_the_next(tmp_path: Path) -> None:
 def test_tools_run_until_none_is_called(tmp_path: Path, version: Version) -> None:
     model = Overheard({"calls": TWO}, {"calls": [LOOK]}, {"text": "Done."})
     tool = Echo()
-    stage = ScriptedClient(tmp_path, model, tools=[tool], version=version)
-    *_, ended = stage.ask("look")
+    session = ScriptedClient(tmp_path, model, tools=[tool], version=version)
+    *_, ended = session.ask("look")
     assert tool.started == ["a", "b", "a"]
     assert len(model.requests) == 3
     calls = [
         line["message"]["content"][0]
-        for line in of_type(stage, "assistant")
+        for line in of_type(session, "assistant")
         if line["message"]["content"][0]["type"] == "tool_use"
     ]
-    results = [line["message"]["content"] for line in of_type(stage, "user")[1:]]
+    results = [line["message"]["content"] for line in of_type(session, "user")[1:]]
     assert [[block["tool_use_id"] for block in blocks] for blocks in results] == [
         [call["id"]] for call in calls
     ], "each result has a line, and each call its result"
@@ -174,7 +174,7 @@ def test_tools_run_until_none_is_called(tmp_path: Path, version: Version) -> Non
     assert [block["tool_use_id"] for block in entry["content"]] == [
         call["id"] for call in calls[:2]
     ]
-    assert len(of_type(stage, "progress")) == (3 if version == "2.1.29" else 0)
+    assert len(of_type(session, "progress")) == (3 if version == "2.1.29" else 0)
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.text) == ("done", "Done.")
 
@@ -206,12 +206,12 @@ def test_text_ends_the_turn_for_any_stop_reason(
     tmp_path: Path, version: Version, answer: Json, ending: str
 ) -> None:
     model = Overheard(answer, {"text": "too much"})
-    stage = ScriptedClient(tmp_path, model, version=version)
-    *_, ended = stage.ask("look")
+    session = ScriptedClient(tmp_path, model, version=version)
+    *_, ended = session.ask("look")
     assert isinstance(ended, TurnEnded)
     assert ended.ending == ending
     assert len(model.requests) == 1
-    [line] = [item for item in of_type(stage, "assistant") if "isApiErrorMessage" not in item]
+    [line] = [item for item in of_type(session, "assistant") if "isApiErrorMessage" not in item]
     assert line["message"]["stop_reason"] == answer["stop_reason"]
 
 
@@ -219,32 +219,32 @@ def test_text_ends_the_turn_for_any_stop_reason(
 @pytest.mark.parametrize("version", VERSIONS)
 def test_finished_turn_has_a_duration(tmp_path: Path, version: Version) -> None:
     script = {"answers": [{"text": "Yes.", "pause": 0.01}, {"text": "And yes."}]}
-    stage = ScriptedClient(tmp_path, script, version=version)
-    events = stage.ask("first", "second")
+    session = ScriptedClient(tmp_path, script, version=version)
+    events = session.ask("first", "second")
     took = [event.duration_ms for event in events if isinstance(event, TurnEnded)]
-    results = [line for line in of_type(stage, "system") if line["subtype"] == "turn_duration"]
+    results = [line for line in of_type(session, "system") if line["subtype"] == "turn_duration"]
     assert [line["durationMs"] for line in results] == took
     assert took[0] >= 20
-    answers = of_type(stage, "assistant")
+    answers = of_type(session, "assistant")
     assert [line["parentUuid"] for line in results] == [line["uuid"] for line in answers]
-    assert of_type(stage, "user")[1]["parentUuid"] == results[0]["uuid"]
+    assert of_type(session, "user")[1]["parentUuid"] == results[0]["uuid"]
 
 
 # checklist: P1, P2
 @pytest.mark.parametrize("version", VERSIONS)
 def test_log_grows_by_complete_lines_only(tmp_path: Path, version: Version) -> None:
     script = {"answers": [{"calls": TWO}, {"text": "Done."}, {"text": "Again."}]}
-    stage = ScriptedClient(tmp_path, script, tools=[Echo()], version=version)
+    session = ScriptedClient(tmp_path, script, tools=[Echo()], version=version)
     seen = [b""]
 
     async def play() -> None:
-        async with stage.client as client:
+        async with session.client as client:
             for prompt in ("first", "second"):
-                log = stage.parts.writer.path
+                log = session.parts.writer.path
                 seen.extend([log.read_bytes() async for _ in client.send(prompt)])
 
     asyncio.run(play())
-    seen.append(stage.parts.writer.path.read_bytes())
+    seen.append(session.parts.writer.path.read_bytes())
     assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(seen))
     assert all(data.endswith(b"\n") for data in seen[1:])
     assert len(set(seen)) > 6

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from plait.chat.turn import PullRequest, find_pull_request
-from tests.chat.stage import Echo, ScriptedClient
+from tests.chat.scripted_client import Echo, ScriptedClient
 
 MADE = PullRequest(3, "https://github.com/a/b-c.d/pull/3", "a/b-c.d")
 
@@ -34,15 +34,15 @@ def test_pull_request_is_logged_with_the_result(tmp_path: Path, effect: str, cou
 
     tool = Made(effect=effect)  # type: ignore[arg-type]
     call = {"name": "Echo", "input": {"text": MADE.url, "command": "gh pr create"}}
-    stage = ScriptedClient(
+    session = ScriptedClient(
         tmp_path, {"answers": [{"calls": [call]}, {"text": "Made."}]}, tools=[tool]
     )
-    stage.ask("make one")
-    [result] = [line for line in stage.lines if "toolUseResult" in line]
+    session.ask("make one")
+    [result] = [line for line in session.lines if "toolUseResult" in line]
     found = {"pr": {"number": 3, "url": MADE.url, "action": "created"}} if count else None
     assert result["toolUseResult"].get("gitOperation") == found
-    links = [line for line in stage.lines if line["type"] == "pr-link"]
+    links = [line for line in session.lines if line["type"] == "pr-link"]
     assert len(links) == count
     for link in links:
         assert (link["prNumber"], link["prUrl"], link["prRepository"]) == MADE
-        assert link["sessionId"] == stage.client.session
+        assert link["sessionId"] == session.client.session

@@ -9,7 +9,7 @@ from plait.chat.events import TurnEnded
 from plait.chat.models import TURN_ENDED, ReplayModel
 from plait.errors import UserError
 from plait.write.lines import Version
-from tests.chat.stage import Echo, ScriptedClient
+from tests.chat.scripted_client import Echo, ScriptedClient
 
 SCRIPT: dict[str, Any] = {
     "answers": [
@@ -27,9 +27,9 @@ def folder(path: Path, name: str) -> Path:
     return place
 
 
-def read_log_texts(stage: ScriptedClient) -> list[str]:
+def read_log_texts(session: ScriptedClient) -> list[str]:
     """What the log says but for numbers."""
-    return stage.picture().splitlines()
+    return session.picture().splitlines()
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
@@ -55,8 +55,8 @@ def test_replay_has_new_ids(tmp_path: Path) -> None:
     )
     again.ask("one")
 
-    def ids(stage: ScriptedClient) -> set[str]:
-        lines = [line for line in stage.lines if line["type"] == "assistant"]
+    def ids(session: ScriptedClient) -> set[str]:
+        lines = [line for line in session.lines if line["type"] == "assistant"]
         blocks = [block for line in lines for block in line["message"]["content"]]
         return {line["message"]["id"] for line in lines} | {block.get("id", "") for block in blocks}
 

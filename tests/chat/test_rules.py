@@ -25,7 +25,7 @@ from plait.chat.tools import toolbox
 from plait.chat.tools.base import Proposal, Workplace
 from plait.chat.tools.commands import matches_command
 from plait.write import SessionWriter
-from tests.chat.tools.desk import ToolWorkspace as ToolDesk
+from tests.chat.tools.workspace import ToolWorkspace as ToolDesk
 
 USER, PROJECT, LOCAL = "userSettings", "projectSettings", "localSettings"
 
@@ -124,8 +124,8 @@ ALLOWED = ["touch a", "mkdir:*", "rm *", "git commit*", "npm run test*"]
 def test_every_part_of_a_command_must_be_allowed(
     tmp_path: Path, command: str, how: str | None
 ) -> None:
-    desk = RuleProject(tmp_path, userSettings={"allow": [f"Bash({words})" for words in ALLOWED]})
-    found = find_allow_rule(desk.book().allowed, bash(command), desk.place)
+    project = RuleProject(tmp_path, userSettings={"allow": [f"Bash({words})" for words in ALLOWED]})
+    found = find_allow_rule(project.book().allowed, bash(command), project.place)
     assert (found and ("parts" if found.is_by_step else "rule")) == how
 
 
@@ -160,14 +160,14 @@ def test_every_part_of_a_command_must_be_allowed(
     ],
 )
 def test_any_denied_part_denies_a_command(tmp_path: Path, command: str) -> None:
-    desk = RuleProject(tmp_path, userSettings={"allow": ["Bash"], "deny": ["Bash(rm:*)"]})
-    assert desk.decision(bash(command))["decision"] == "reject"
+    project = RuleProject(tmp_path, userSettings={"allow": ["Bash"], "deny": ["Bash(rm:*)"]})
+    assert project.decision(bash(command))["decision"] == "reject"
 
 
 @pytest.mark.parametrize("command", ["echo rm", "rmx", "git rm x", "ls 'rm'", "confirm x"])
 def test_quoted_text_is_not_a_command_part(tmp_path: Path, command: str) -> None:
-    desk = RuleProject(tmp_path, userSettings={"allow": ["Bash"], "deny": ["Bash(rm:*)"]})
-    assert desk.decision(bash(command))["decision"] == "accept"
+    project = RuleProject(tmp_path, userSettings={"allow": ["Bash"], "deny": ["Bash(rm:*)"]})
+    assert project.decision(bash(command))["decision"] == "accept"
 
 
 def sources(kind: Verdict) -> dict[str, Any]:
@@ -189,8 +189,8 @@ def sources(kind: Verdict) -> dict[str, Any]:
     ],
 )
 def test_log_names_the_allowing_file(tmp_path: Path, letter: str, source: str, how: str) -> None:
-    desk = RuleProject(tmp_path, **sources("allow"))
-    assert desk.decision(bash(f"touch {letter}"), allowed=["Bash(touch c)"]) == {
+    project = RuleProject(tmp_path, **sources("allow"))
+    assert project.decision(bash(f"touch {letter}"), allowed=["Bash(touch c)"]) == {
         "told": "",
         "kind": None,
         "decision": "accept",
@@ -210,8 +210,8 @@ def test_log_names_the_allowing_file(tmp_path: Path, letter: str, source: str, h
     ],
 )
 def test_log_names_the_denying_file(tmp_path: Path, letter: str, source: str, how: str) -> None:
-    desk = RuleProject(tmp_path, **sources("deny"))
-    assert desk.decision(bash(f"touch {letter}"), forbidden=["Bash(touch c)"]) == {
+    project = RuleProject(tmp_path, **sources("deny"))
+    assert project.decision(bash(f"touch {letter}"), forbidden=["Bash(touch c)"]) == {
         "told": f"Permission to use Bash with command touch {letter} has been denied.",
         "kind": "permission-rule",
         "decision": "reject",
@@ -227,8 +227,8 @@ def test_log_names_the_denying_file(tmp_path: Path, letter: str, source: str, ho
 def test_ask_rule_applies_in_every_mode(
     tmp_path: Path, letter: str, source: str, mode: Mode
 ) -> None:
-    desk = RuleProject(tmp_path, mode, **sources("ask"))
-    assert desk.decision(bash(f"touch {letter}"), allowed=["Bash"]) == {
+    project = RuleProject(tmp_path, mode, **sources("ask"))
+    assert project.decision(bash(f"touch {letter}"), allowed=["Bash"]) == {
         "told": "Claude requested permissions to use Bash, but you haven't granted it yet.",
         "kind": "user-rejected",
         "decision": "reject",
@@ -239,17 +239,19 @@ def test_ask_rule_applies_in_every_mode(
 
 
 def test_dont_ask_mode_denies_what_ask_rules_name(tmp_path: Path) -> None:
-    desk = RuleProject(tmp_path, "dontAsk", **sources("ask"))
-    found = desk.decision(bash("touch u"), allowed=["Bash(touch u)"])
+    project = RuleProject(tmp_path, "dontAsk", **sources("ask"))
+    found = project.decision(bash("touch u"), allowed=["Bash(touch u)"])
     assert (found["reasonCode"], found["kind"]) == ("mode:dontAsk", "permission-rule")
 
 
 def test_partwise_permission_names_no_rule(tmp_path: Path) -> None:
-    desk = RuleProject(tmp_path, userSettings={"allow": ["Bash(mkdir:*)"], "deny": ["Bash(rm:*)"]})
-    allowed = desk.decision(bash("mkdir x"))
+    project = RuleProject(
+        tmp_path, userSettings={"allow": ["Bash(mkdir:*)"], "deny": ["Bash(rm:*)"]}
+    )
+    allowed = project.decision(bash("mkdir x"))
     assert (allowed["source"], allowed["reasonType"]) == ("config", "subcommandResults")
     assert "ruleSource" not in allowed
-    forbidden = desk.decision(bash("ls; rm x"))
+    forbidden = project.decision(bash("ls; rm x"))
     assert (forbidden["source"], forbidden["reasonType"]) == ("config", "subcommandResults")
     assert forbidden["ruleSource"] == USER
 
@@ -265,7 +267,7 @@ def test_partwise_permission_names_no_rule(tmp_path: Path) -> None:
     ],
 )
 def test_precedence_deny_ask_allow(tmp_path: Path, command: str, decision: str | None) -> None:
-    desk = RuleProject(
+    project = RuleProject(
         tmp_path,
         userSettings={
             "allow": ["Bash(touch *)"],
@@ -275,7 +277,7 @@ def test_precedence_deny_ask_allow(tmp_path: Path, command: str, decision: str |
         projectSettings={"deny": ["Bash(touch d)"], "allow": ["Bash(touch c)"]},
         localSettings={"ask": ["Bash(touch a)", "Bash(touch d)"]},
     )
-    assert desk.decision(bash(command)).get("reasonCode") == decision
+    assert project.decision(bash(command)).get("reasonCode") == decision
 
 
 READ = ["./secret/**", ".env", "src/gen", "build/", "docs/*.md"]
@@ -300,28 +302,28 @@ READ = ["./secret/**", ".env", "src/gen", "build/", "docs/*.md"]
 )
 def test_denied_file_is_not_read(tmp_path: Path, path: str, is_hidden: bool) -> None:
     rules = {"allow": ["Bash", "Edit", "Write"], "deny": [f"Read({words})" for words in READ]}
-    desk = RuleProject(tmp_path, userSettings=rules)
+    project = RuleProject(tmp_path, userSettings=rules)
     for tool in ("Read", "Grep", "Edit", "Write"):
-        found = desk.decision(of_file(tool, desk.root / path))
+        found = project.decision(of_file(tool, project.root / path))
         assert (found["decision"] == "reject") == is_hidden, tool
         assert found["kind"] is None
     for command in (f"cat {path}", f"head -1 < {path}", f"cp {path} x", f"grep a <{path}"):
-        found = desk.decision(bash(command))
+        found = project.decision(bash(command))
         assert (found["decision"] == "reject") == is_hidden, command
 
 
 def test_the_message_for_a_denied_file(tmp_path: Path) -> None:
-    desk = RuleProject(tmp_path, projectSettings={"deny": ["Read(a)", "Edit(b)"]})
-    assert desk.decision(of_file("Read", desk.root / "a"))["told"] == (
+    project = RuleProject(tmp_path, projectSettings={"deny": ["Read(a)", "Edit(b)"]})
+    assert project.decision(of_file("Read", project.root / "a"))["told"] == (
         "<tool_use_error>File is in a directory that is denied by your permission settings."
         "</tool_use_error>"
     )
-    assert desk.decision(of_file("Write", desk.root / "a"))["told"] == (
+    assert project.decision(of_file("Write", project.root / "a"))["told"] == (
         "<tool_use_error>File is covered by a Read deny rule in your permission settings and cannot"
         " be written.</tool_use_error>"
     )
-    assert desk.decision(of_file("Write", desk.root / "b"))["decision"] == "reject"
-    assert desk.decision(of_file("Read", desk.root / "b"))["decision"] == "accept"
+    assert project.decision(of_file("Write", project.root / "b"))["decision"] == "reject"
+    assert project.decision(of_file("Read", project.root / "b"))["decision"] == "accept"
 
 
 @pytest.mark.parametrize(
@@ -340,23 +342,23 @@ def test_the_message_for_a_denied_file(tmp_path: Path) -> None:
     ],
 )
 def test_command_cannot_change_a_denied_file(tmp_path: Path, command: str, is_denied: bool) -> None:
-    desk = RuleProject(tmp_path, projectSettings={"deny": ["Edit(docs)"], "allow": ["Bash"]})
-    assert (desk.decision(bash(command))["decision"] == "reject") == is_denied
+    project = RuleProject(tmp_path, projectSettings={"deny": ["Edit(docs)"], "allow": ["Bash"]})
+    assert (project.decision(bash(command))["decision"] == "reject") == is_denied
 
 
 def test_symlink_to_a_denied_file_is_denied(tmp_path: Path) -> None:
-    desk = RuleProject(tmp_path, userSettings={"deny": ["Read(secret/**)", "Read(names/**)"]})
-    (desk.root / "secret").mkdir()
-    (desk.root / "names").mkdir()
-    (desk.root / "secret/key").write_text("k")
-    (desk.root / "plain").symlink_to("secret/key")
-    (desk.root / "names/free").symlink_to("../notes")
-    (desk.root / "notes").write_text("n")
-    assert desk.decision(bash("cat plain"))["decision"] == "reject"
-    named = of_file("Read", desk.root / "notes")
+    project = RuleProject(tmp_path, userSettings={"deny": ["Read(secret/**)", "Read(names/**)"]})
+    (project.root / "secret").mkdir()
+    (project.root / "names").mkdir()
+    (project.root / "secret/key").write_text("k")
+    (project.root / "plain").symlink_to("secret/key")
+    (project.root / "names/free").symlink_to("../notes")
+    (project.root / "notes").write_text("n")
+    assert project.decision(bash("cat plain"))["decision"] == "reject"
+    named = of_file("Read", project.root / "notes")
     by_link = Proposal("Read", {"file_path": "names/free"}, "read", "x", named.paths)
-    assert desk.decision(named)["decision"] == "accept"
-    assert desk.decision(by_link)["decision"] == "reject"
+    assert project.decision(named)["decision"] == "accept"
+    assert project.decision(by_link)["decision"] == "reject"
 
 
 @pytest.mark.parametrize(
@@ -382,17 +384,17 @@ def test_pattern_anchors(
     tmp_path: Path, rule: str, source: str, path: str, is_allowed: bool
 ) -> None:
     files: dict[str, Any] = {source: {"allow": [rule]}}
-    desk = RuleProject(tmp_path, **files)
+    project = RuleProject(tmp_path, **files)
     tool = "Read" if rule.startswith("Read") else "Write"
-    found = find_allow_rule(desk.book().allowed, of_file(tool, tmp_path / path), desk.place)
+    found = find_allow_rule(project.book().allowed, of_file(tool, tmp_path / path), project.place)
     assert (found is not None) == is_allowed
 
 
 def test_absolute_pattern(tmp_path: Path) -> None:
-    desk = RuleProject(tmp_path, userSettings={"allow": [f"Read(/{tmp_path}/out/*)"]})
-    allowed = desk.book().allowed
-    assert find_allow_rule(allowed, of_file("Read", tmp_path / "out/deep/p.txt"), desk.place)
-    assert not find_allow_rule(allowed, of_file("Read", tmp_path / "work/p.txt"), desk.place)
+    project = RuleProject(tmp_path, userSettings={"allow": [f"Read(/{tmp_path}/out/*)"]})
+    allowed = project.book().allowed
+    assert find_allow_rule(allowed, of_file("Read", tmp_path / "out/deep/p.txt"), project.place)
+    assert not find_allow_rule(allowed, of_file("Read", tmp_path / "work/p.txt"), project.place)
 
 
 @pytest.mark.parametrize(
@@ -429,16 +431,16 @@ def test_rules_for_other_tools(
 
 
 def test_the_message_for_a_denied_host(tmp_path: Path) -> None:
-    desk = RuleProject(tmp_path, userSettings={"deny": ["WebFetch(domain:a.test)"]})
+    project = RuleProject(tmp_path, userSettings={"deny": ["WebFetch(domain:a.test)"]})
     call = Proposal("WebFetch", {"url": "https://a.test/x"}, "network", "a.test")
-    assert desk.decision(call)["told"] == "WebFetch denied access to domain:a.test."
+    assert project.decision(call)["told"] == "WebFetch denied access to domain:a.test."
 
 
 def test_invalid_rules_in_settings_are_reported_and_ignored(tmp_path: Path) -> None:
-    desk = RuleProject(tmp_path, localSettings={"deny": ["Bash(", "Bash(x)"], "allow": ["7"]})
-    book = desk.book()
+    project = RuleProject(tmp_path, localSettings={"deny": ["Bash(", "Bash(x)"], "allow": ["7"]})
+    book = project.book()
     assert [rule.text for rule in book.forbidden] == ["Bash(x)"]
-    path = desk.root / ".claude/settings.local.json"
+    path = project.root / ".claude/settings.local.json"
     assert book.notices == (
         f"'7' is not a permission rule: ignored in '{path}'",
         f"'Bash(' is not a permission rule: ignored in '{path}'",
@@ -446,27 +448,27 @@ def test_invalid_rules_in_settings_are_reported_and_ignored(tmp_path: Path) -> N
 
 
 def test_tools_denied_entirely_are_not_offered(tmp_path: Path) -> None:
-    desk = RuleProject(
+    project = RuleProject(
         tmp_path,
         userSettings={"deny": ["Grep", "Bash(x)"], "ask": ["WebFetch"], "allow": ["WebSearch"]},
     )
-    tools = SessionOptions(None, settings=desk.settings).toolbox()  # type: ignore[arg-type]
+    tools = SessionOptions(None, settings=project.settings).toolbox()  # type: ignore[arg-type]
     assert {"Bash", "WebFetch", "WebSearch"} <= set(tools)
     assert "Grep" not in tools
 
 
 def test_searches_skip_denied_files(tmp_path: Path) -> None:
-    desk = ToolDesk(tmp_path)
+    project = ToolDesk(tmp_path)
     for name in ("free.txt", "secret/key.txt"):
-        path = desk.root / name
+        path = project.root / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("word\n", encoding="utf-8")
     book = PermissionRules(forbidden=(parse_rule("Read(secret/**)"),))
-    desk.place.is_hidden = book.hidden_files(desk.place)
-    assert desk.told("Glob", pattern="**/*.txt") == "free.txt"
+    project.place.is_hidden = book.hidden_files(project.place)
+    assert project.result_text("Glob", pattern="**/*.txt") == "free.txt"
     for mode in ("files_with_matches", "content", "count"):
-        assert "key" not in desk.told("Grep", pattern="word", output_mode=mode)
-    assert PermissionRules(forbidden=(parse_rule("Read"),)).hidden_files(desk.place) is None
+        assert "key" not in project.result_text("Grep", pattern="word", output_mode=mode)
+    assert PermissionRules(forbidden=(parse_rule("Read"),)).hidden_files(project.place) is None
 
 
 NAMES = st.text("ab.", min_size=1, max_size=3)

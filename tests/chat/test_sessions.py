@@ -15,7 +15,7 @@ from plait.line import iter_lines
 from plait.record import iter_client_records
 from plait.write import SessionWriter
 from plait.write.lines import VERSIONS, Version
-from tests.chat.stage import picture
+from tests.chat.scripted_client import picture
 
 ANSWER = [{"type": "text", "text": "A"}]
 

@@ -34,7 +34,7 @@ PICTURE = {
 
 
 def seconds(begin: datetime = datetime(2026, 1, 3, 10, tzinfo=UTC)) -> Iterator[datetime]:
-    """Yield a time, and a second more each time."""
+    """Yield times, one second apart."""
     while True:
         yield begin
         begin += timedelta(seconds=1)
@@ -43,7 +43,7 @@ def seconds(begin: datetime = datetime(2026, 1, 3, 10, tzinfo=UTC)) -> Iterator[
 def writer(
     folder: Path, version: Version = "2.1.325", seed: int = 1, cwd: str = "/tmp/app"
 ) -> plait.SessionWriter:
-    """Begin a session whose ids and times are the same in every run."""
+    """Start a session with the same ids and times in every run."""
     return plait.SessionWriter.new(
         folder,
         cwd=cwd,
@@ -82,7 +82,7 @@ def tools(session: plait.SessionWriter) -> None:
 
 
 def interrupted(session: plait.SessionWriter) -> None:
-    """An answer that was stopped, then two calls of which one had ended."""
+    """An interrupted answer, then two interrupted calls of which one had finished."""
     session.prompt("Tell me a long story")
     response = session.response(usage=USAGE)
     response.text("Once upon")
@@ -98,7 +98,7 @@ def interrupted(session: plait.SessionWriter) -> None:
 
 
 def errors(session: plait.SessionWriter) -> None:
-    """A retry, an error of the API that the person was told, and the same prompt again."""
+    """A retry, an API error shown to the user, and the same prompt again."""
     session.prompt("Hello?")
     session.system(
         "api_error",
@@ -113,7 +113,7 @@ def errors(session: plait.SessionWriter) -> None:
 
 
 def commands(session: plait.SessionWriter) -> None:
-    """A command of the client, and one that becomes a prompt."""
+    """A command of the client, and a custom command."""
     session.expansion("<local-command-caveat>Run by the person.</local-command-caveat>")
     session.prompt("<command-name>/cost</command-name>\n<command-message>cost</command-message>")
     session.system("local_command", content="<local-command-stdout>$0.10</local-command-stdout>")
@@ -125,7 +125,7 @@ def commands(session: plait.SessionWriter) -> None:
 
 
 def attachments(session: plait.SessionWriter) -> None:
-    """What goes along with a prompt, a result, and a prompt that was queued."""
+    """Attachments of a prompt and of a result, and a queued prompt."""
     session.queue("enqueue", "Be quick")
     session.prompt("What does @a.txt say?")
     session.attachment(
@@ -188,7 +188,7 @@ def compacted(session: plait.SessionWriter) -> None:
 
 
 def rewound(session: plait.SessionWriter) -> None:
-    """A turn that was taken back."""
+    """A turn that was rewound."""
     session.prompt("First")
     here = session.answer("One.", usage=USAGE).messages[-1]
     session.prompt("Wrong")
@@ -199,7 +199,7 @@ def rewound(session: plait.SessionWriter) -> None:
 
 
 def sent_out(session: plait.SessionWriter) -> None:
-    """An agent that sends out an agent."""
+    """An agent that starts another agent."""
     session.prompt("Let others do it")
     with session.response(usage=USAGE) as response:
         call = response.call("Task", {"description": "work", "prompt": "Do it"})
@@ -218,7 +218,7 @@ def sent_out(session: plait.SessionWriter) -> None:
 
 
 def named(session: plait.SessionWriter) -> None:
-    """Everything that is said of a whole session."""
+    """Every line about a whole session."""
     session.mode("normal")
     session.permission_mode("acceptEdits")
     session.prompt("Name it \u2028 Zürich \U0001f600 \ud800")

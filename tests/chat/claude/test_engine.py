@@ -19,7 +19,7 @@ from plait.chat.events import (
     TurnEnded,
 )
 from plait.errors import UserError
-from tests.chat.claude.stage import (
+from tests.chat.claude.client_program import (
     Person,
     event_kinds,
     make_client,

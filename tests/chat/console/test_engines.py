@@ -8,7 +8,7 @@ import pytest
 
 from plait.cli.app import run
 from plait.errors import UserError
-from tests.chat.claude.stage import SOURCE, make_client, write_program
+from tests.chat.claude.client_program import SOURCE, make_client, write_program
 from tests.chat.console.conftest import Chat, Typed
 
 WRITE = {"name": "Write", "input": {"file_path": "new.txt", "content": "one\n"}}

@@ -1,4 +1,4 @@
-"""A terminal in tmux, with `plait chat` in it: keys in, what stands on the screen out."""
+"""A terminal in tmux that runs `plait chat`: keys in, the screen out."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE = 120.0
-"""Seconds that a step may take on a machine that has much else to do; none takes one."""
+"""Seconds a step may take on a busy machine; normally none takes one."""
 WIDTH, HEIGHT = 80, 60
 
 
@@ -47,22 +47,22 @@ class Terminal:
         self.wait_for(is_ready)
 
     def type(self, text: str, *keys: str) -> None:
-        """Type a text, then presses keys by their names."""
+        """Type a text, then press keys by their names."""
         if text:
             self._tmux("send-keys", "-t", "chat", "-l", text)
         for key in keys:
             self._tmux("send-keys", "-t", "chat", key)
 
     def resize(self, width: int, height: int) -> None:
-        """Make the terminal as large."""
+        """Resize the terminal."""
         self._tmux("resize-window", "-t", "chat", "-x", str(width), "-y", str(height))
 
     def colours(self) -> str:
-        """Return what stands on the screen with what it is drawn with."""
+        """Return the screen with its colours."""
         return self._tmux("capture-pane", "-p", "-e", "-t", "chat")
 
     def shown(self) -> str:
-        """Return what stands on the screen, without what differs from run to run."""
+        """Return the screen without what differs from run to run."""
         text = self._tmux("capture-pane", "-p", "-t", "chat")
         text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "SESSION", text)
         text = re.sub(r"--resume [0-9a-f]{8}", "--resume SESSION", text)
@@ -75,7 +75,7 @@ class Terminal:
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
 
     def wait_for(self, text: str) -> str:
-        """Wait until a text stands on the screen, and return all of it."""
+        """Wait until a text is on the screen; return the whole screen."""
         end = time.monotonic() + PATIENCE
         while text not in (shown := self.shown()):
             assert time.monotonic() < end, f"{text!r} did not come up:\n{shown}"
@@ -83,21 +83,21 @@ class Terminal:
         return shown
 
     def wait_for_end(self, ending: str) -> None:
-        """Wait until the screen ends so: what is drawn piece by piece comes to that."""
+        """Wait until the screen ends with a text."""
         end = time.monotonic() + PATIENCE
         while not (shown := self.shown()).endswith(ending):
             assert time.monotonic() < end, f"it did not end with {ending!r}:\n{shown}"
             time.sleep(0.05)
 
     def wait_for_all(self, whole: str) -> None:
-        """Wait until nothing but this stands on the screen."""
+        """Wait until the screen shows exactly this."""
         end = time.monotonic() + PATIENCE
         while (shown := self.shown()) != whole:
             assert time.monotonic() < end, f"the screen is another:\n{shown}"
             time.sleep(0.05)
 
     def close(self) -> None:
-        """End the terminal and all in it."""
+        """End the terminal and its processes."""
         self._tmux("kill-server")
 
     def _tmux(self, *arguments: str) -> str:

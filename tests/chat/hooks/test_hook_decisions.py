@@ -10,7 +10,7 @@ from plait.chat.approval import Approval
 from plait.chat.tools.base import Proposal
 from plait.chat.turn import MAX_STOP_BLOCKS
 from plait.write.lines import Version
-from tests.chat.hooks.theatre import KEEP, RUN, HookSession, Json, event_command, json_command
+from tests.chat.hooks.hook_session import KEEP, RUN, HookSession, Json, event_command, json_command
 
 
 class Person:
@@ -47,14 +47,14 @@ REFUSED = {
 )
 @pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
 def test_hook_denies_a_call(tmp_path: Path, command: str, reason: str, mode: str) -> None:
-    theatre = HookSession(tmp_path, {"PreToolUse": command, "PostToolUse": "echo post"}, mode=mode)
-    theatre.play("run")
-    (line,) = theatre.results
+    session = HookSession(tmp_path, {"PreToolUse": command, "PostToolUse": "echo post"}, mode=mode)
+    session.play("run")
+    (line,) = session.results
     result = f"PreToolUse:Bash hook error: {reason}"
     assert line["message"]["content"][0]["content"] == result
     assert line["toolUseResult"] == f"Error: {result}"
     assert (line["toolDenialKind"], line["permissionDecision"]) == ("permission-rule", REFUSED)
-    assert not theatre.attached
+    assert not session.attachments
 
 
 def test_the_last_denial_wins_over_permission(tmp_path: Path) -> None:
@@ -63,18 +63,18 @@ def test_the_last_denial_wins_over_permission(tmp_path: Path) -> None:
         for word in ("one", "two")
     ]
     allow = event_command("PreToolUse", permissionDecision="allow")
-    theatre = HookSession(tmp_path, {"PreToolUse": [f"sleep 0.3; {deny[0]}", deny[1], allow]})
-    theatre.play("run")
-    (block,) = theatre.results[0]["message"]["content"]
+    session = HookSession(tmp_path, {"PreToolUse": [f"sleep 0.3; {deny[0]}", deny[1], allow]})
+    session.play("run")
+    (block,) = session.results[0]["message"]["content"]
     assert block["content"] == "PreToolUse:Bash hook error: one"
 
 
 def test_allow_skips_the_question(tmp_path: Path) -> None:
     allow = event_command("PreToolUse", permissionDecision="allow")
-    theatre = HookSession(tmp_path, {"PreToolUse": allow}, allowed=())
-    theatre.play("write")
-    assert (theatre.work / "new.txt").read_text() == "x"
-    assert theatre.results[0]["permissionDecision"] == {
+    session = HookSession(tmp_path, {"PreToolUse": allow}, allowed=())
+    session.play("write")
+    assert (session.work / "new.txt").read_text() == "x"
+    assert session.results[0]["permissionDecision"] == {
         "decision": "accept",
         "source": "hook",
         "reasonType": "hook",
@@ -92,19 +92,19 @@ def test_allow_skips_the_question(tmp_path: Path) -> None:
 def test_hook_cannot_override_a_deny_rule(
     tmp_path: Path, manner: dict[str, Any], code: str | None
 ) -> None:
-    theatre = HookSession(tmp_path, {"PreToolUse": json_command(decision="approve")}, **manner)
-    theatre.play("write")
-    assert not (theatre.work / "new.txt").exists()
-    assert (theatre.results[0].get("permissionDecision") or {}).get("reasonCode") == code
+    session = HookSession(tmp_path, {"PreToolUse": json_command(decision="approve")}, **manner)
+    session.play("write")
+    assert not (session.work / "new.txt").exists()
+    assert (session.results[0].get("permissionDecision") or {}).get("reasonCode") == code
 
 
 def test_ask_decision_asks_the_user(tmp_path: Path) -> None:
     ask = event_command("PreToolUse", permissionDecision="ask", permissionDecisionReason="sure?")
     person = Person()
-    theatre = HookSession(tmp_path, {"PreToolUse": ask}, asker=person)
-    theatre.play("run")
+    session = HookSession(tmp_path, {"PreToolUse": ask}, asker=person)
+    session.play("run")
     assert person.asked == ["echo hi"]
-    assert theatre.results[0]["permissionDecision"]["reasonCode"] == "hook:PreToolUse"
+    assert session.results[0]["permissionDecision"]["reasonCode"] == "hook:PreToolUse"
     alone = HookSession(tmp_path / "alone", {"PreToolUse": ask}) if _made(tmp_path) else None
     assert alone
     alone.play("run")
@@ -124,16 +124,16 @@ def _made(folder: Path) -> bool:
 
 def test_dont_ask_mode_denies_what_hooks_would_ask(tmp_path: Path) -> None:
     ask = event_command("PreToolUse", permissionDecision="ask")
-    theatre = HookSession(tmp_path, {"PreToolUse": ask}, mode="dontAsk")
-    theatre.play("run")
-    assert theatre.results[0]["permissionDecision"]["reasonCode"] == "mode:dontAsk"
+    session = HookSession(tmp_path, {"PreToolUse": ask}, mode="dontAsk")
+    session.play("run")
+    assert session.results[0]["permissionDecision"]["reasonCode"] == "mode:dontAsk"
 
 
 def test_updated_input_is_validated(tmp_path: Path) -> None:
     change = event_command("PreToolUse", updatedInput={"command": "echo changed"})
-    theatre = HookSession(tmp_path, {"PreToolUse": change})
-    theatre.play("run")
-    assert theatre.results[0]["message"]["content"][0]["content"] == "changed"
+    session = HookSession(tmp_path, {"PreToolUse": change})
+    session.play("run")
+    assert session.results[0]["message"]["content"][0]["content"] == "changed"
     (tmp_path / "wrong").mkdir()
     wrong = HookSession(
         tmp_path / "wrong", {"PreToolUse": event_command("PreToolUse", updatedInput={"x": 1})}
@@ -148,19 +148,19 @@ def test_updated_input_is_checked_against_rules(tmp_path: Path) -> None:
     change = event_command(
         "PreToolUse", permissionDecision="allow", updatedInput={"command": "rm x"}
     )
-    theatre = HookSession(tmp_path, {"PreToolUse": change}, forbidden=("Bash(rm:*)",))
-    theatre.play("run")
-    assert "has been denied" in theatre.results[0]["message"]["content"][0]["content"]
+    session = HookSession(tmp_path, {"PreToolUse": change}, forbidden=("Bash(rm:*)",))
+    session.play("run")
+    assert "has been denied" in session.results[0]["message"]["content"][0]["content"]
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolBatch"])
 def test_continue_false_ends_the_turn_after_results(tmp_path: Path, event: str) -> None:
     stop = json_command(**{"continue": False, "stopReason": "enough"})
-    theatre = HookSession(tmp_path, {event: stop})
-    ended = theatre.play("run")
+    session = HookSession(tmp_path, {event: stop})
+    ended = session.play("run")
     assert (ended.ending, ended.text, ended.responses) == ("done", "", 1)
-    assert theatre.results[0]["message"]["content"][0]["content"] == "hi"
-    last = theatre.attached[-1]
+    assert session.results[0]["message"]["content"][0]["content"] == "hi"
+    last = session.attachments[-1]
     assert (last["type"], last["message"]) == ("hook_stopped_continuation", "enough")
 
 
@@ -173,51 +173,51 @@ def test_continue_false_ends_the_turn_after_results(tmp_path: Path, event: str) 
 )
 @pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure"])
 def test_reason_is_sent_to_the_model(tmp_path: Path, command: str, text: str, event: str) -> None:
-    theatre = HookSession(tmp_path, {event: command})
-    theatre.play("run" if event == "PostToolUse" else "fail")
-    (found,) = theatre.attached
+    session = HookSession(tmp_path, {event: command})
+    session.play("run" if event == "PostToolUse" else "fail")
+    (found,) = session.attachments
     assert found["blockingError"] == {"blockingError": text, "command": command}
-    assert f"{event}:Bash hook blocking error from command" in theatre.sent
+    assert f"{event}:Bash hook blocking error from command" in session.sent
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 def test_blocked_prompt_is_not_sent(tmp_path: Path, version: Version) -> None:
     block = json_command(decision="block", reason="not so")
-    theatre = HookSession(tmp_path, {"UserPromptSubmit": [block, "echo more"]}, version=version)
-    ended = theatre.play("run")
+    session = HookSession(tmp_path, {"UserPromptSubmit": [block, "echo more"]}, version=version)
+    ended = session.play("run")
     result = "UserPromptSubmit operation blocked by hook:\nnot so\n\nOriginal prompt: run"
     assert (ended.ending, ended.text, ended.responses) == ("done", result, 0)
-    assert theatre.notices == [result]
-    (line,) = theatre.lines
+    assert session.notices == [result]
+    (line,) = session.lines
     assert (line["subtype"], line["level"], line["content"]) == ("informational", "warning", result)
     if version == "2.1.325":
         ending = {"kind": "blocked_by_hook", "reason": "not so"}
         assert line["promptSubmitEnding"] == {"ending": ending, "promptKept": False}
         assert line["preventContinuation"] is True
-    assert not theatre.model.requests
+    assert not session.model.requests
 
 
 def test_stopped_prompt_is_kept_unanswered(tmp_path: Path) -> None:
     stop = json_command(**{"continue": False, "stopReason": "enough"})
-    theatre = HookSession(tmp_path, {"UserPromptSubmit": stop})
-    assert theatre.play("run").text == "Operation stopped by hook: enough"
+    session = HookSession(tmp_path, {"UserPromptSubmit": stop})
+    assert session.play("run").text == "Operation stopped by hook: enough"
     assert (
-        theatre.picture
+        session.picture
         == """\
 A<·  user run
 B<A  user Operation stopped by hook: enough
 C<B  system informational"""
     )
-    assert theatre.lines[1]["isMeta"] is True
-    assert "turnCompanion" not in theatre.lines[1]
-    assert theatre.lines[2]["promptSubmitEnding"]["ending"]["kind"] == "stopped_by_hook"
+    assert session.lines[1]["isMeta"] is True
+    assert "turnCompanion" not in session.lines[1]
+    assert session.lines[2]["promptSubmitEnding"]["ending"]["kind"] == "stopped_by_hook"
 
 
 def test_reworded_prompt_after_a_block(tmp_path: Path) -> None:
     once = f"test -e once || {{ touch once; {json_command(decision='block', reason='no')}; }}"
-    theatre = HookSession(tmp_path, {"UserPromptSubmit": once})
-    assert theatre.play("run", "run").text == "Done."
-    assert theatre.picture.splitlines()[0] == "A<·  system informational"
+    session = HookSession(tmp_path, {"UserPromptSubmit": once})
+    assert session.play("run", "run").text == "Done."
+    assert session.picture.splitlines()[0] == "A<·  system informational"
 
 
 ONCE = "test -e once && exit 0; touch once; "
@@ -237,39 +237,39 @@ ONCE = "test -e once && exit 0; touch once; "
 def test_a_stop_hook_continues_the_turn(
     tmp_path: Path, command: str, text: str, kinds: list[str]
 ) -> None:
-    theatre = HookSession(tmp_path, {"Stop": command})
-    assert theatre.play("run").text == "ok"
-    (note,) = [line for line in theatre.lines if line.get("isMeta") and line["type"] == "user"]
+    session = HookSession(tmp_path, {"Stop": command})
+    assert session.play("run").text == "ok"
+    (note,) = [line for line in session.lines if line.get("isMeta") and line["type"] == "user"]
     assert note["message"]["content"] == f"Stop hook feedback:\n{text}"
-    assert [attachment["type"] for attachment in theatre.attached] == kinds
-    first, last = [line for line in theatre.lines if line.get("subtype") == "stop_hook_summary"]
+    assert [attachment["type"] for attachment in session.attachments] == kinds
+    first, last = [line for line in session.lines if line.get("subtype") == "stop_hook_summary"]
     assert (first["hookErrors"], last["hookErrors"]) == ([text], [])
     assert first["hookInfos"] == [{"command": command}]
     assert first["toolUseID"] != last["toolUseID"]
 
 
 def test_stop_hook_loop_is_bounded(tmp_path: Path) -> None:
-    theatre = HookSession(tmp_path, {"Stop": f"{KEEP}; exit 2"})
-    assert theatre.play("hello").responses == MAX_STOP_BLOCKS
-    assert [item["stop_hook_active"] for item in theatre.told()] == [False] + [True] * 8
-    assert theatre.lines[-1]["content"].startswith(
+    session = HookSession(tmp_path, {"Stop": f"{KEEP}; exit 2"})
+    assert session.play("hello").responses == MAX_STOP_BLOCKS
+    assert [item["stop_hook_active"] for item in session.inputs()] == [False] + [True] * 8
+    assert session.lines[-1]["content"].startswith(
         "A hook blocked the turn from ending 9 consecutive times — overriding and ending turn."
     )
 
 
 def test_stop_hook_context_continues_the_turn(tmp_path: Path) -> None:
     more = event_command("Stop", additionalContext="more")
-    theatre = HookSession(tmp_path, {"Stop": ONCE + more})
-    assert theatre.play("hello").responses == 2
-    summary = next(line for line in theatre.lines if line.get("subtype") == "stop_hook_summary")
+    session = HookSession(tmp_path, {"Stop": ONCE + more})
+    assert session.play("hello").responses == 2
+    summary = next(line for line in session.lines if line.get("subtype") == "stop_hook_summary")
     assert summary["hookAdditionalContext"] == ["more"]
 
 
 def test_continue_false_overrides_other_stop_hooks(tmp_path: Path) -> None:
     stop = json_command(**{"continue": False, "stopReason": "enough"})
-    theatre = HookSession(tmp_path, {"Stop": [stop, "sleep 0.1; exit 2"]})
-    assert theatre.play("hello").responses == 1
-    summary = theatre.lines[-1]
+    session = HookSession(tmp_path, {"Stop": [stop, "sleep 0.1; exit 2"]})
+    assert session.play("hello").responses == 1
+    summary = session.lines[-1]
     assert (summary["preventedContinuation"], summary["stopReason"]) == (True, "enough")
 
 
@@ -280,21 +280,21 @@ def test_continue_false_overrides_other_stop_hooks(tmp_path: Path) -> None:
 def test_permission_request_hook_answers(tmp_path: Path, decision: Json, is_done: bool) -> None:
     person = Person()
     hooks = {"PermissionRequest": event_command("PermissionRequest", decision=decision)}
-    theatre = HookSession(tmp_path, hooks, asker=person)
-    theatre.play("write")
-    assert (theatre.work / "new.txt").exists() == is_done
+    session = HookSession(tmp_path, hooks, asker=person)
+    session.play("write")
+    assert (session.work / "new.txt").exists() == is_done
     assert person.asked == []
-    (attachment,) = theatre.attached
+    (attachment,) = session.attachments
     assert attachment["type"] == "hook_permission_decision"
-    found = theatre.results[0]["permissionDecision"]
+    found = session.results[0]["permissionDecision"]
     assert (found["source"], found["reasonType"]) == ("hook", "hook")
     assert found["reasonCode"] == ("unknown" if is_done else "hook:PermissionRequest")
 
 
 def test_without_a_hook_decision_the_user_is_asked(tmp_path: Path) -> None:
     person = Person()
-    theatre = HookSession(tmp_path, {"PermissionRequest": "true"}, asker=person)
-    theatre.play("write")
+    session = HookSession(tmp_path, {"PermissionRequest": "true"}, asker=person)
+    session.play("write")
     assert len(person.asked) == 1
 
 
@@ -313,22 +313,22 @@ def test_notification_hook_runs_while_waiting(
                 await asyncio.sleep(0.02)
             return Approval(is_allowed=True)
 
-    theatre = HookSession(tmp_path, {"Notification": heard}, asker=Slow())
-    theatre.play("write")
-    (text,) = theatre.told()
+    session = HookSession(tmp_path, {"Notification": heard}, asker=Slow())
+    session.play("write")
+    (text,) = session.inputs()
     assert text["message"] == "Claude needs your permission"
     assert text["notification_type"] == "permission_prompt"
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 def test_precompact_hook_blocks_compaction(tmp_path: Path, version: Version) -> None:
-    theatre = HookSession(tmp_path, {"PreCompact": "echo no >&2; exit 2"}, version=version)
-    theatre.play("hello", "/compact")
+    session = HookSession(tmp_path, {"PreCompact": "echo no >&2; exit 2"}, version=version)
+    session.play("hello", "/compact")
     result = "Compaction blocked by PreCompact hook: [echo no >&2; exit 2]: no"
-    assert theatre.notices == [result]
-    assert not any(line.get("isCompactSummary") for line in theatre.lines)
+    assert session.notices == [result]
+    assert not any(line.get("isCompactSummary") for line in session.lines)
     if version == "2.1.325":
-        assert result in theatre.lines[-1]["content"]
+        assert result in session.lines[-1]["content"]
 
 
 def test_precompact_hook_adds_instructions(tmp_path: Path) -> None:
@@ -337,15 +337,17 @@ def test_precompact_hook_adds_instructions(tmp_path: Path) -> None:
         "PostCompact": "echo done",
         "SessionStart": "echo on",
     }
-    theatre = HookSession(tmp_path, hooks)
-    theatre.play("hello", "/compact")
-    assert "the numbers" in theatre.sent
-    words = (str(line.get("message")) for line in theatre.lines)
+    session = HookSession(tmp_path, hooks)
+    session.play("hello", "/compact")
+    assert "the numbers" in session.sent
+    words = (str(line.get("message")) for line in session.lines)
     (printed,) = [word for word in words if "Compacted (" in word]
     assert "PreCompact [echo the numbers] completed successfully: the numbers" in printed
     assert "PostCompact [echo done] completed successfully: done" in printed
     results = [
-        attachment for attachment in theatre.attached if attachment["hookEvent"] == "SessionStart"
+        attachment
+        for attachment in session.attachments
+        if attachment["hookEvent"] == "SessionStart"
     ]
     assert [item["hookName"] for item in results] == [
         "SessionStart:startup",
@@ -354,36 +356,36 @@ def test_precompact_hook_adds_instructions(tmp_path: Path) -> None:
 
 
 def test_interrupted_turn_kills_its_hooks(tmp_path: Path) -> None:
-    theatre = HookSession(tmp_path, {"PreToolUse": "echo $$ > $HERE/pid; sleep 30"})
+    session = HookSession(tmp_path, {"PreToolUse": "echo $$ > $HERE/pid; sleep 30"})
 
     async def played() -> list[Any]:
-        async with theatre.client as client:
+        async with session.client as client:
             asyncio.get_running_loop().call_later(0.5, client.interrupt)
             return [event async for event in client.send("run")]
 
     assert asyncio.run(played())[-1].ending == "interrupted"
     pid = int((tmp_path / "pid").read_text())
     assert not Path(f"/proc/{pid}").exists()
-    assert "User rejected" in theatre.results[0]["toolUseResult"]
+    assert "User rejected" in session.results[0]["toolUseResult"]
 
 
 def test_interrupt_during_session_start(tmp_path: Path) -> None:
-    theatre = HookSession(tmp_path, {"SessionStart": "sleep 30"})
+    session = HookSession(tmp_path, {"SessionStart": "sleep 30"})
 
     async def played() -> list[Any]:
-        async with theatre.client as client:
+        async with session.client as client:
             asyncio.get_running_loop().call_later(0.3, client.interrupt)
             return [event async for event in client.send("run")]
 
     (ended,) = asyncio.run(played())
     assert ended.ending == "interrupted"
-    assert not theatre.client.path.exists()
+    assert not session.client.path.exists()
 
 
 def test_session_end_errors_are_logged(tmp_path: Path) -> None:
-    theatre = HookSession(tmp_path, {"SessionEnd": ["echo bad >&2; exit 1", "true"]})
-    theatre.play("hello")
-    assert theatre.notes == ["SessionEnd hook [echo bad >&2; exit 1] failed: bad"]
+    session = HookSession(tmp_path, {"SessionEnd": ["echo bad >&2; exit 1", "true"]})
+    session.play("hello")
+    assert session.notes == ["SessionEnd hook [echo bad >&2; exit 1] failed: bad"]
 
 
 def test_parallel_calls_run_their_own_hooks(tmp_path: Path) -> None:
@@ -393,7 +395,7 @@ def test_parallel_calls_run_their_own_hooks(tmp_path: Path) -> None:
             {"text": "Done."},
         ]
     }
-    theatre = HookSession(tmp_path, {"PreToolUse": KEEP}, script=script)
-    (theatre.work / "a").write_text("a")
-    theatre.play("hello")
-    assert sorted(item["tool_name"] for item in theatre.told()) == ["Bash", "Read"]
+    session = HookSession(tmp_path, {"PreToolUse": KEEP}, script=script)
+    (session.work / "a").write_text("a")
+    session.play("hello")
+    assert sorted(item["tool_name"] for item in session.inputs()) == ["Bash", "Read"]

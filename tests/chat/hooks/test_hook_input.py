@@ -8,7 +8,7 @@ import pytest
 from plait.chat.hooks import EVENTS, Hook, HookSettings, load_hooks, matches_matcher
 from plait.chat.settings import ClientSettings, SettingsFile
 from plait.write.lines import Version
-from tests.chat.hooks.theatre import KEEP, RUN, HookSession, Json
+from tests.chat.hooks.hook_session import KEEP, RUN, HookSession, Json
 
 COMMON = "session_id transcript_path cwd"
 FIELDS = {
@@ -34,10 +34,10 @@ FIELDS = {
 
 def play(folder: Path, *prompts: str, **manner: Any) -> dict[str, list[Json]]:
     """Return what hooks of all events were told, by event."""
-    theatre = HookSession(folder, dict.fromkeys(EVENTS, KEEP), **manner)
-    theatre.play(*prompts)
+    session = HookSession(folder, dict.fromkeys(EVENTS, KEEP), **manner)
+    session.play(*prompts)
     found: dict[str, list[Json]] = {}
-    for item in theatre.told():
+    for item in session.inputs():
         found.setdefault(item["hook_event_name"], []).append(item)
     return found
 
@@ -77,19 +77,19 @@ def test_hook_input_fields(tmp_path: Path) -> None:
 
 
 def test_prompt_id_matches_the_log(tmp_path: Path) -> None:
-    theatre = HookSession(tmp_path, {"UserPromptSubmit": KEEP, "PreToolUse": KEEP, "Stop": KEEP})
-    theatre.play("run", "run")
-    ids = [line["promptId"] for line in theatre.lines if line.get("promptSource")]
+    session = HookSession(tmp_path, {"UserPromptSubmit": KEEP, "PreToolUse": KEEP, "Stop": KEEP})
+    session.play("run", "run")
+    ids = [line["promptId"] for line in session.lines if line.get("promptSource")]
     assert len({*ids}) == 2
-    assert [item["prompt_id"] for item in theatre.told()] == [ids[0]] * 3 + [ids[1]] * 3
+    assert [item["prompt_id"] for item in session.inputs()] == [ids[0]] * 3 + [ids[1]] * 3
 
 
 def test_resumed_session_start_has_its_state(tmp_path: Path) -> None:
-    theatre = HookSession(tmp_path, {"SessionStart": KEEP})
-    theatre.play("run")
-    theatre.resumed()
-    theatre.play("and then?")
-    text = theatre.told()[1]
+    session = HookSession(tmp_path, {"SessionStart": KEEP})
+    session.play("run")
+    session.resume()
+    session.play("and then?")
+    text = session.inputs()[1]
     assert text["source"] == "resume"
     assert text["prompt_cache_likely_expired"] is False
     assert text["context_tokens"] > 0
@@ -109,33 +109,33 @@ def test_older_version_has_no_prompt_ids(tmp_path: Path) -> None:
 
 
 def test_hook_environment(tmp_path: Path) -> None:
-    theatre = HookSession(
+    session = HookSession(
         tmp_path, {"PreToolUse": "cat > /dev/null; pwd; env | grep ^CLAUDE | sort"}
     )
-    theatre.play("run")
-    assert theatre.attached[0]["stdout"].splitlines() == [
-        str(theatre.work),
+    session.play("run")
+    assert session.attachments[0]["stdout"].splitlines() == [
+        str(session.work),
         "CLAUDECODE=1",
         "CLAUDE_CODE_ENTRYPOINT=sdk-cli",
-        f"CLAUDE_CODE_SESSION_ID={theatre.client.session}",
+        f"CLAUDE_CODE_SESSION_ID={session.client.session}",
         "CLAUDE_EFFORT=high",
-        f"CLAUDE_PROJECT_DIR={theatre.work}",
+        f"CLAUDE_PROJECT_DIR={session.work}",
     ]
 
 
 def test_hook_that_ignores_stdin_is_fine(tmp_path: Path) -> None:
     script = {"answers": [{"text": "x" * 300_000}]}
-    theatre = HookSession(tmp_path, {"Stop": "exec 0<&-; echo fine"}, script=script)
-    theatre.play("hello")
-    assert theatre.attached[0]["content"] == "fine"
+    session = HookSession(tmp_path, {"Stop": "exec 0<&-; echo fine"}, script=script)
+    session.play("hello")
+    assert session.attachments[0]["content"] == "fine"
 
 
 def test_hooks_of_an_event_run_in_parallel(tmp_path: Path) -> None:
     wait = "for i in $(seq 200); do test -e $HERE/{1} && exit 0; sleep 0.05; done; exit 1"
     meet = f"touch $HERE/{{0}}; {wait}"
-    theatre = HookSession(tmp_path, {"Stop": [meet.format("a", "b"), meet.format("b", "a")]})
-    theatre.play("hello")
-    assert not theatre.attached
+    session = HookSession(tmp_path, {"Stop": [meet.format("a", "b"), meet.format("b", "a")]})
+    session.play("hello")
+    assert not session.attachments
 
 
 @pytest.mark.parametrize(
@@ -180,9 +180,9 @@ def test_if_condition_is_a_permission_rule(tmp_path: Path) -> None:
         {"type": "command", "command": f"echo {number}", "if": rule}
         for number, rule in enumerate(("Bash(echo *)", "Bash(git *)", "Bash("))
     ]
-    theatre = HookSession(tmp_path, {"PreToolUse": {"matcher": "Bash", "hooks": entries}})
-    theatre.play("run")
-    assert [attachment["content"] for attachment in theatre.attached] == ["0"]
+    session = HookSession(tmp_path, {"PreToolUse": {"matcher": "Bash", "hooks": entries}})
+    session.play("run")
+    assert [attachment["content"] for attachment in session.attachments] == ["0"]
 
 
 def settings(**values: Any) -> ClientSettings:
@@ -270,7 +270,7 @@ def test_agent_hooks(tmp_path: Path) -> None:
 
 
 def test_a_blocked_compaction_has_its_own_prompt_id(tmp_path: Path) -> None:
-    theatre = HookSession(tmp_path, {"PreCompact": f"{KEEP}; exit 2"})
-    theatre.play("hello", "/compact", "and then?")
-    ids = [line["promptId"] for line in theatre.lines if line.get("promptSource")]
-    assert len({*ids, theatre.told()[0]["prompt_id"]}) == 3
+    session = HookSession(tmp_path, {"PreCompact": f"{KEEP}; exit 2"})
+    session.play("hello", "/compact", "and then?")
+    ids = [line["promptId"] for line in session.lines if line.get("promptSource")]
+    assert len({*ids, session.inputs()[0]["prompt_id"]}) == 3

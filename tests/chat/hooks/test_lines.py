@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from plait.write.lines import Version
-from tests.chat.hooks.theatre import SCRIPT, HookSession, Json, event_command, json_command
+from tests.chat.hooks.hook_session import SCRIPT, HookSession, Json, event_command, json_command
 
 REMINDED = "<system-reminder>\n{}\n</system-reminder>"
 
 
-def kinds(theatre: HookSession) -> list[str]:
-    return [attachment["type"].removeprefix("hook_") for attachment in theatre.attached]
+def kinds(session: HookSession) -> list[str]:
+    return [attachment["type"].removeprefix("hook_") for attachment in session.attachments]
 
 
 def without_times(text: Json) -> Json:
@@ -21,10 +21,10 @@ def without_times(text: Json) -> Json:
 
 def test_silent_hooks_leave_only_the_stop_summary(tmp_path: Path) -> None:
     events = "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolBatch Stop SessionEnd"
-    theatre = HookSession(tmp_path, dict.fromkeys(events.split(), "true"))
-    theatre.play("run")
+    session = HookSession(tmp_path, dict.fromkeys(events.split(), "true"))
+    session.play("run")
     assert (
-        theatre.picture
+        session.picture
         == """\
 A<·  user run
 B<A  assistant I run.
@@ -33,7 +33,7 @@ D<C  user → hi
 E<D  assistant Done.
 F<E  system stop_hook_summary"""
     )
-    result = without_times(theatre.lines[-1])
+    result = without_times(session.lines[-1])
     assert [without_times(item) for item in result["hookInfos"]] == [{"command": "true"}]
     assert (result["hookErrors"], result["hasOutput"], result["preventedContinuation"]) == (
         [],
@@ -44,10 +44,10 @@ F<E  system stop_hook_summary"""
 
 def test_plain_hook_output_is_logged_at_its_event(tmp_path: Path) -> None:
     events = "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolBatch Stop"
-    theatre = HookSession(tmp_path, {event: f"echo {event}" for event in events.split()})
-    theatre.play("run")
+    session = HookSession(tmp_path, {event: f"echo {event}" for event in events.split()})
+    session.play("run")
     assert (
-        theatre.picture
+        session.picture
         == """\
 A<·  attachment hook_success
 B<A  user run
@@ -62,14 +62,14 @@ J<I  assistant Done.
 K<J  attachment hook_success
 L<K  system stop_hook_summary"""
     )
-    heard = [line["rendered"] for line in theatre.lines if "rendered" in line]
+    heard = [line["rendered"] for line in session.lines if "rendered" in line]
     assert heard == [
         [{"content": REMINDED.format("SessionStart:startup hook success: SessionStart")}],
         [{"content": REMINDED.format("UserPromptSubmit hook success: UserPromptSubmit")}],
     ]
-    assert theatre.lines[-1]["hasOutput"] is True
+    assert session.lines[-1]["hasOutput"] is True
     for event in ("SessionStart", "UserPromptSubmit"):
-        assert f"hook success: {event}" in theatre.sent
+        assert f"hook success: {event}" in session.sent
 
 
 NAMES = {
@@ -83,10 +83,10 @@ EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop
 @pytest.mark.parametrize("event", EVENTS)
 def test_a_failing_hook_is_reported_and_has_no_effect(tmp_path: Path, event: str) -> None:
     command = "echo out; echo bad >&2; exit 1"
-    theatre = HookSession(tmp_path, {event: command})
-    ended = theatre.play("run")
-    (attachment,) = theatre.attached
-    call = theatre.results[0]["message"]["content"][0]["tool_use_id"]
+    session = HookSession(tmp_path, {event: command})
+    ended = session.play("run")
+    (attachment,) = session.attachments
+    call = session.results[0]["message"]["content"][0]["tool_use_id"]
     at_tool = event in ("PreToolUse", "PostToolUse")
     assert without_times(attachment) == {
         "type": "hook_non_blocking_error",
@@ -99,15 +99,15 @@ def test_a_failing_hook_is_reported_and_has_no_effect(tmp_path: Path, event: str
         "command": command,
     }
     assert ended.text == "Done."
-    assert theatre.notices == [f"{event} hook [{command}]: bad"]
+    assert session.notices == [f"{event} hook [{command}]: bad"]
 
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_hanging_hook_is_killed(tmp_path: Path, event: str) -> None:
     entry = {"type": "command", "command": "sleep 30 & sleep 30", "timeout": 0.2}
-    theatre = HookSession(tmp_path, {event: {"hooks": [entry]}})
-    assert theatre.play("run").text == "Done."
-    (attachment,) = theatre.attached
+    session = HookSession(tmp_path, {event: {"hooks": [entry]}})
+    assert session.play("run").text == "Done."
+    (attachment,) = session.attachments
     assert attachment["type"] == "hook_cancelled"
     if event != "PostToolUse":
         assert (attachment["timedOut"], attachment["timeoutMs"], attachment["command"]) == (
@@ -115,15 +115,15 @@ def test_hanging_hook_is_killed(tmp_path: Path, event: str) -> None:
             200,
             entry["command"],
         )
-    assert theatre.notices == [f"{event} hook [sleep 30 & sleep 30]: timed out after 0.2 seconds"]
+    assert session.notices == [f"{event} hook [sleep 30 & sleep 30]: timed out after 0.2 seconds"]
 
 
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("garbage", ['{"decision": bad', "[1]", "\\377\\000", '"word"'])
 def test_invalid_json_is_text(tmp_path: Path, event: str, garbage: str) -> None:
-    theatre = HookSession(tmp_path, {event: f"printf '{garbage}'"})
-    assert theatre.play("run").text == "Done."
-    assert kinds(theatre) == ["success"]
+    session = HookSession(tmp_path, {event: f"printf '{garbage}'"})
+    assert session.play("run").text == "Done."
+    assert kinds(session) == ["success"]
 
 
 @pytest.mark.parametrize(
@@ -140,20 +140,20 @@ def test_invalid_json_is_text(tmp_path: Path, event: str, garbage: str) -> None:
     ],
 )
 def test_invalid_hook_output_is_reported(tmp_path: Path, text: Json, trouble: str) -> None:
-    theatre = HookSession(tmp_path, {"Stop": json_command(**text)})
-    theatre.play("hello")
-    (found,) = theatre.attached
+    session = HookSession(tmp_path, {"Stop": json_command(**text)})
+    session.play("hello")
+    (found,) = session.attachments
     assert found["type"] == "hook_non_blocking_error"
     assert found["stderr"].startswith(f"Hook JSON output validation failed — {trouble}\n\n")
 
 
 def test_misplaced_and_malformed_hook_decisions(tmp_path: Path) -> None:
     twice = """printf '{"continue": true}\\n{"continue": true}'"""
-    theatre = HookSession(
+    session = HookSession(
         tmp_path, {"PreToolUse": [event_command("Stop", additionalContext="x"), twice]}
     )
-    assert theatre.play("run").text == "Done."
-    troubles = sorted(attachment["stderr"] for attachment in theatre.attached)
+    assert session.play("run").text == "Done."
+    troubles = sorted(attachment["stderr"] for attachment in session.attachments)
     assert troubles[0].startswith(
         "Failed to run: Hook returned incorrect event name: expected 'PreToolUse' but got 'Stop'."
     )
@@ -162,19 +162,19 @@ def test_misplaced_and_malformed_hook_decisions(tmp_path: Path) -> None:
 
 def test_long_hook_output_goes_to_a_file(tmp_path: Path) -> None:
     long = "head -c 12000 /dev/zero | tr '\\0' x"
-    theatre = HookSession(tmp_path, {"UserPromptSubmit": long})
-    theatre.play("hello")
-    (attachment,) = theatre.attached
+    session = HookSession(tmp_path, {"UserPromptSubmit": long})
+    session.play("hello")
+    (attachment,) = session.attachments
     assert attachment["content"].startswith("<persisted-output>\nOutput too large (11.7KB).")
-    (kept,) = (theatre.client.path.with_suffix("") / "tool-results").iterdir()
+    (kept,) = (session.client.path.with_suffix("") / "tool-results").iterdir()
     assert kept.read_text(encoding="utf-8") == "x" * 12_000
     assert str(kept) in attachment["content"]
 
 
 def test_endless_hook_output_is_cut(tmp_path: Path) -> None:
-    theatre = HookSession(tmp_path, {"Stop": "yes"})
-    assert theatre.play("hello").text == "ok"
-    (attachment,) = theatre.attached
+    session = HookSession(tmp_path, {"Stop": "yes"})
+    assert session.play("hello").text == "ok"
+    (attachment,) = session.attachments
     assert len(attachment["stdout"]) <= 4 * 1024 * 1024
 
 
@@ -189,21 +189,21 @@ def test_endless_hook_output_is_cut(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 def test_context_reaches_the_model(tmp_path: Path, event: str, text: str, version: Version) -> None:
-    theatre = HookSession(
+    session = HookSession(
         tmp_path, {event: event_command(event, additionalContext="more")}, version=version
     )
-    theatre.play("run")
-    (line,) = [item for item in theatre.lines if item.get("rendered")]
+    session.play("run")
+    (line,) = [item for item in session.lines if item.get("rendered")]
     assert line["rendered"] == [{"content": REMINDED.format(text)}]
     assert line["attachment"]["content"] == ["more"]
-    assert text in theatre.sent
+    assert text in session.sent
 
 
 def test_session_start_contexts_are_logged_together(tmp_path: Path) -> None:
     results = [event_command("SessionStart", additionalContext=word) for word in ("one", "two")]
-    theatre = HookSession(tmp_path, {"SessionStart": [results[0], f"sleep 0.2; {results[1]}"]})
-    theatre.play("hello")
-    found = theatre.attached[-1]
+    session = HookSession(tmp_path, {"SessionStart": [results[0], f"sleep 0.2; {results[1]}"]})
+    session.play("hello")
+    found = session.attachments[-1]
     assert found == {
         "type": "hook_additional_context",
         "content": ["one", "two"],
@@ -215,20 +215,20 @@ def test_session_start_contexts_are_logged_together(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_system_message_is_shown_to_the_user(tmp_path: Path, event: str) -> None:
-    theatre = HookSession(tmp_path, {event: json_command(systemMessage="a warning")})
-    theatre.play("run")
-    assert f"{event} hook: a warning" in theatre.notices
-    assert theatre.attached[-1]["content"] == "a warning"
-    assert "a warning" not in theatre.sent
+    session = HookSession(tmp_path, {event: json_command(systemMessage="a warning")})
+    session.play("run")
+    assert f"{event} hook: a warning" in session.notices
+    assert session.attachments[-1]["content"] == "a warning"
+    assert "a warning" not in session.sent
 
 
 # checklist: P99
 def test_older_version_logs_progress_lines(tmp_path: Path) -> None:
     events = "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop"
-    theatre = HookSession(tmp_path, dict.fromkeys(events.split(), "true"), version="2.1.29")
-    theatre.play("run")
-    progress = [line for line in theatre.lines if line["type"] == "progress"]
-    call = theatre.results[0]["message"]["content"][0]["tool_use_id"]
+    session = HookSession(tmp_path, dict.fromkeys(events.split(), "true"), version="2.1.29")
+    session.play("run")
+    progress = [line for line in session.lines if line["type"] == "progress"]
+    call = session.results[0]["message"]["content"][0]["tool_use_id"]
     assert [item["data"] for item in progress] == [
         {"type": "hook_progress", "hookEvent": event, "hookName": NAMES.get(event, event)}
         | {"command": "true"}
@@ -236,36 +236,36 @@ def test_older_version_logs_progress_lines(tmp_path: Path) -> None:
     ]
     assert [item["toolUseID"] == call for item in progress] == [False, False, True, True, False]
     assert all(item["parentToolUseID"] == item["toolUseID"] for item in progress)
-    assert not theatre.attached
-    assert [line["type"] for line in theatre.lines if "subtype" in line] == ["system", "system"]
+    assert not session.attachments
+    assert [line["type"] for line in session.lines if "subtype" in line] == ["system", "system"]
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 def test_session_with_hooks_can_be_continued(tmp_path: Path, version: Version) -> None:
     hooks: dict[str, Any] = {"SessionStart": "echo begun", "Stop": "echo stopped"}
-    theatre = HookSession(tmp_path, hooks, version=version)
-    theatre.play("run")
-    theatre.resumed()
-    theatre.play("and then?")
-    assert theatre.sent.count("begun") == 2
-    assert "SessionStart:resume hook success: begun" in theatre.sent
+    session = HookSession(tmp_path, hooks, version=version)
+    session.play("run")
+    session.resume()
+    session.play("and then?")
+    assert session.sent.count("begun") == 2
+    assert "SessionStart:resume hook success: begun" in session.sent
 
 
 def test_hooks_do_not_get_secrets_of_the_environment(tmp_path: Path) -> None:
     secret = "correct-horse-battery-staple"
     environment = {"PATH": "/usr/bin:/bin", "MY_TOKEN": secret}
     hooks = {"UserPromptSubmit": f"echo [$MY_TOKEN] {secret[:8]}{secret[8:]}"}
-    theatre = HookSession(tmp_path, hooks, environment=environment)
-    theatre.play("hello")
-    assert theatre.attached[0]["content"] == "[] [secret from the environment]"
+    session = HookSession(tmp_path, hooks, environment=environment)
+    session.play("hello")
+    assert session.attachments[0]["content"] == "[] [secret from the environment]"
 
 
 def test_hooks_do_not_run_for_invalid_calls(tmp_path: Path) -> None:
     calls = [{"name": "Nothing", "input": {}}, {"name": "Bash", "input": {"command": 7}}]
     script = {"answers": [{"calls": calls}, {"text": "Done."}]}
-    theatre = HookSession(
+    session = HookSession(
         tmp_path, {"PreToolUse": "echo pre", "PostToolUseFailure": "echo post"}, script=script
     )
-    theatre.play("hello")
-    assert not theatre.attached
+    session.play("hello")
+    assert not session.attachments
     assert SCRIPT["otherwise"] == {"text": "ok"}

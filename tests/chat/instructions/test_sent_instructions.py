@@ -6,19 +6,19 @@ import pytest
 
 from plait.chat.events import Notice
 from plait.write.lines import Version
-from tests.chat.words import ScriptedSession, kinds, read
+from tests.chat.scripted_session import ScriptedSession, kinds, read
 
 
 def test_instructions_are_sent_with_the_first_prompt(tmp_path: Path) -> None:
     """In the log behind the prompt; to the model before its words."""
-    words = ScriptedSession(tmp_path)
-    words.write("config/CLAUDE.md", "be brief\n")
-    words.write("CLAUDE.md", "---\ntitle: x\n---\nuse tabs\n")
-    words.write("CLAUDE.local.md", "mine\n")
-    words.ask("Hello.", "And?")
-    assert kinds(words.new_lines())[:3] == ["user", "instructions", "assistant"]
-    [attachment] = words.attached("instructions")
-    config, work = words.config, words.work
+    session = ScriptedSession(tmp_path)
+    session.write("config/CLAUDE.md", "be brief\n")
+    session.write("CLAUDE.md", "---\ntitle: x\n---\nuse tabs\n")
+    session.write("CLAUDE.local.md", "mine\n")
+    session.ask("Hello.", "And?")
+    assert kinds(session.new_lines())[:3] == ["user", "instructions", "assistant"]
+    [attachment] = session.attachments("instructions")
+    config, work = session.config, session.work
     assert attachment["attachment"] == {
         "type": "instructions",
         "files": [
@@ -52,31 +52,31 @@ mine
         "user",
         attachment["sessionId"],
     )
-    first = words.messages[0]["content"]
+    first = session.messages[0]["content"]
     assert [block["text"][:40].strip() for block in first][-1] == "Hello."
     assert first[0]["text"].strip() == attachment["rendered"][0]["content"]
 
 
 def test_without_instructions_nothing_is_sent(tmp_path: Path) -> None:
     """No line says that there are none."""
-    words = ScriptedSession(tmp_path)
-    words.ask("Hello.")
-    assert "instructions" not in kinds(words.new_lines())
+    session = ScriptedSession(tmp_path)
+    session.ask("Hello.")
+    assert "instructions" not in kinds(session.new_lines())
 
 
 def test_a_resumed_session_gets_changed_instructions(tmp_path: Path) -> None:
     """Files that say something else, and those that are there no more."""
-    words = ScriptedSession(tmp_path)
-    words.write("CLAUDE.md", "one @more.md\n")
-    words.write("more.md", "more\n")
-    words.write("config/CLAUDE.md", "own\n")
-    words.ask("Hello.")
-    words.ask("And?")
-    assert len(words.attached("instructions")) == 1
-    words.write("CLAUDE.md", "two\n")
-    words.ask("And now?")
-    attachments = words.attached("instructions")[-1]
-    work = words.work
+    session = ScriptedSession(tmp_path)
+    session.write("CLAUDE.md", "one @more.md\n")
+    session.write("more.md", "more\n")
+    session.write("config/CLAUDE.md", "own\n")
+    session.ask("Hello.")
+    session.ask("And?")
+    assert len(session.attachments("instructions")) == 1
+    session.write("CLAUDE.md", "two\n")
+    session.ask("And now?")
+    attachments = session.attachments("instructions")[-1]
+    work = session.work
     assert attachments["attachment"] == {
         "type": "instructions",
         "files": [{"path": f"{work}/CLAUDE.md", "type": "Project", "content": "two"}],
@@ -92,9 +92,9 @@ def test_a_resumed_session_gets_changed_instructions(tmp_path: Path) -> None:
         "</system-reminder>"
     )
     (work / "CLAUDE.md").unlink()
-    words.ask("And then?", "And?")
-    assert len(words.attached("instructions")) == 3
-    attachments = words.attached("instructions")[-1]
+    session.ask("And then?", "And?")
+    assert len(session.attachments("instructions")) == 3
+    attachments = session.attachments("instructions")[-1]
     assert attachments["attachment"]["files"] == []
     assert attachments["rendered"][0]["content"] == (
         "<system-reminder>\nInstruction files were re-read when this session started.\n\n"
@@ -104,37 +104,37 @@ def test_a_resumed_session_gets_changed_instructions(tmp_path: Path) -> None:
 
 def test_after_a_compaction_instructions_are_sent_again(tmp_path: Path) -> None:
     """The summary does not hold them."""
-    words = ScriptedSession(tmp_path)
-    words.write("CLAUDE.md", "one\n")
-    words.write("sub/CLAUDE.md", "sub\n")
-    path = words.write("sub/f.txt", "f\n")
+    session = ScriptedSession(tmp_path)
+    session.write("CLAUDE.md", "one\n")
+    session.write("sub/CLAUDE.md", "sub\n")
+    path = session.write("sub/f.txt", "f\n")
     summed = {"text": "<summary>Short.</summary>"}
-    words.ask("Look.", answers=[read(path)])
-    words.compact(answers=[summed])
-    words.ask("And?", "And?", "Look.", answers=[{"text": "a"}, {"text": "b"}, read(path)])
+    session.ask("Look.", answers=[read(path)])
+    session.compact(answers=[summed])
+    session.ask("And?", "And?", "Look.", answers=[{"text": "a"}, {"text": "b"}, read(path)])
     assert [
-        "changed" in attachment["attachment"] for attachment in words.attached("instructions")
+        "changed" in attachment["attachment"] for attachment in session.attachments("instructions")
     ] == [
         False,
         False,
     ]
-    assert len(words.attached("nested_memory")) == 2
+    assert len(session.attachments("nested_memory")) == 2
 
 
 def test_nested_instructions_are_sent_when_a_file_there_is_read(tmp_path: Path) -> None:
     """Once, behind the results; again where they have changed."""
-    words = ScriptedSession(tmp_path)
-    words.write("sub/CLAUDE.md", "sub @more.md\n")
-    words.write("sub/more.md", "<!-- x -->\nmore\n")
-    words.write(".claude/rules/t.md", "---\npaths: '*.txt'\n---\nfor texts\n")
-    path = words.write("sub/f.txt", "f\n")
-    words.ask("Look.", "Again.", answers=[read(path), {"text": "f"}, read(path)])
-    work = words.work
-    assert kinds(words.new_lines())[:6] == [
+    session = ScriptedSession(tmp_path)
+    session.write("sub/CLAUDE.md", "sub @more.md\n")
+    session.write("sub/more.md", "<!-- x -->\nmore\n")
+    session.write(".claude/rules/t.md", "---\npaths: '*.txt'\n---\nfor texts\n")
+    path = session.write("sub/f.txt", "f\n")
+    session.ask("Look.", "Again.", answers=[read(path), {"text": "f"}, read(path)])
+    work = session.work
+    assert kinds(session.new_lines())[:6] == [
         *("user", "assistant", "user"),
         *("nested_memory",) * 3,
     ]
-    first, second, third = words.attached("nested_memory")
+    first, second, third = session.attachments("nested_memory")
     assert first["attachment"] == {
         "type": "nested_memory",
         "path": f"{work}/sub/CLAUDE.md",
@@ -169,40 +169,41 @@ def test_nested_instructions_are_sent_when_a_file_there_is_read(tmp_path: Path) 
         "rawContent": "---\npaths: '*.txt'\n---\nfor texts\n",
         "isRule": True,
     }
-    words.write("sub/CLAUDE.md", "sub, again @more.md\n")
-    words.ask("Look.", answers=[read(path)])
-    assert len(words.attached("nested_memory")) == 4
+    session.write("sub/CLAUDE.md", "sub, again @more.md\n")
+    session.ask("Look.", answers=[read(path)])
+    assert len(session.attachments("nested_memory")) == 4
 
 
 def test_unreadable_file_adds_nothing(tmp_path: Path) -> None:
     """Nor does one that is only looked for."""
-    words = ScriptedSession(tmp_path)
-    words.write("sub/CLAUDE.md", "sub\n")
-    missing = read(words.work / "sub/none.txt")
-    looks = {"calls": [{"name": "Grep", "input": {"pattern": "x", "path": str(words.work)}}]}
-    words.ask("Look.", answers=[missing, looks])
-    assert not words.attached("nested_memory")
+    session = ScriptedSession(tmp_path)
+    session.write("sub/CLAUDE.md", "sub\n")
+    missing = read(session.work / "sub/none.txt")
+    looks = {"calls": [{"name": "Grep", "input": {"pattern": "x", "path": str(session.work)}}]}
+    session.ask("Look.", answers=[missing, looks])
+    assert not session.attachments("nested_memory")
 
 
 def test_written_file_adds_nested_instructions(tmp_path: Path) -> None:
     """As what is read does."""
-    words = ScriptedSession(tmp_path)
-    words.write("sub/CLAUDE.md", "sub\n")
-    given = {"file_path": str(words.work / "sub/new.txt"), "content": "x"}
+    session = ScriptedSession(tmp_path)
+    session.write("sub/CLAUDE.md", "sub\n")
+    given = {"file_path": str(session.work / "sub/new.txt"), "content": "x"}
     write = {"calls": [{"name": "Write", "input": given}]}
-    words.ask("Write.", answers=[write], mode="acceptEdits")
-    assert len(words.attached("nested_memory")) == 1
+    session.ask("Write.", answers=[write], mode="acceptEdits")
+    assert len(session.attachments("nested_memory")) == 1
 
 
 def test_known_instructions_are_not_sent_again_for_a_file(tmp_path: Path) -> None:
     """A file that counts anyway, and is brought in once more from below."""
-    words = ScriptedSession(tmp_path)
-    words.write("CLAUDE.md", "@style.md\n")
-    words.write("style.md", "style\n")
-    words.write("sub/CLAUDE.md", "@../style.md\n")
-    words.ask("Look.", answers=[read(words.write("sub/f.txt", "f\n"))])
+    session = ScriptedSession(tmp_path)
+    session.write("CLAUDE.md", "@style.md\n")
+    session.write("style.md", "style\n")
+    session.write("sub/CLAUDE.md", "@../style.md\n")
+    session.ask("Look.", answers=[read(session.write("sub/f.txt", "f\n"))])
     assert [
-        attachment["attachment"]["displayPath"] for attachment in words.attached("nested_memory")
+        attachment["attachment"]["displayPath"]
+        for attachment in session.attachments("nested_memory")
     ] == ["sub/CLAUDE.md"]
 
 
@@ -211,34 +212,34 @@ def test_the_older_format_has_instructions_in_the_system_prompt(
     tmp_path: Path, version: Version
 ) -> None:
     """All of them in the system prompt; those further down as what the client puts in."""
-    words = ScriptedSession(tmp_path, version)
-    words.write("CLAUDE.md", "use tabs\n")
-    words.write("sub/CLAUDE.md", "sub\n")
-    path = words.write("sub/f.txt", "f\n")
-    words.ask("Look.", "Again.", answers=[read(path), {"text": "f"}, read(path)])
-    assert not [line for line in words.lines if line["type"] == "attachment"]
-    assert "use tabs" in words.sent.system[-1]["text"]
-    [note] = [line for line in words.lines if line.get("isMeta") and line["type"] == "user"]
+    session = ScriptedSession(tmp_path, version)
+    session.write("CLAUDE.md", "use tabs\n")
+    session.write("sub/CLAUDE.md", "sub\n")
+    path = session.write("sub/f.txt", "f\n")
+    session.ask("Look.", "Again.", answers=[read(path), {"text": "f"}, read(path)])
+    assert not [line for line in session.lines if line["type"] == "attachment"]
+    assert "use tabs" in session.sent.system[-1]["text"]
+    [note] = [line for line in session.lines if line.get("isMeta") and line["type"] == "user"]
     assert "sub" in note["message"]["content"]
 
 
 def test_the_user_is_notified_of_skipped_instructions(tmp_path: Path) -> None:
     """Once, when they ask."""
-    words = ScriptedSession(tmp_path)
-    words.write("CLAUDE.md", "@../secret.md\n")
+    session = ScriptedSession(tmp_path)
+    session.write("CLAUDE.md", "@../secret.md\n")
     (tmp_path / "secret.md").write_text("x", encoding="utf-8")
-    events = words.ask("Hello.", "And?")
+    events = session.ask("Hello.", "And?")
     assert len([event for event in events if isinstance(event, Notice)]) == 1
 
 
 def test_interrupted_unanswered_prompt_is_withdrawn(tmp_path: Path) -> None:
     """What goes along with it does not hold it in the log."""
-    words = ScriptedSession(tmp_path)
-    words.write("CLAUDE.md", "x\n")
-    words.ask("Stop.", "Go on.", stops="Stop.")
+    session = ScriptedSession(tmp_path)
+    session.write("CLAUDE.md", "x\n")
+    session.ask("Stop.", "Go on.", stops="Stop.")
     prompts = {
         line["message"]["content"]: line["parentUuid"]
-        for line in words.lines
+        for line in session.lines
         if line["type"] == "user"
     }
     assert prompts == {"Stop.": None, "Go on.": None}

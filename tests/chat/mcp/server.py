@@ -1,4 +1,4 @@
-"""A server of the protocol that does what its name says: right, wrong, too much or nothing.
+"""An MCP server that behaves as its name says: right, wrong, too much or nothing.
 
 python server.py WAY      well, hangs, dies, floods, garbage, many, silent
 """
@@ -17,7 +17,7 @@ SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
 
 
 def tools(way: str) -> list[dict[str, Any]]:
-    """Return what is offered."""
+    """Return the tools."""
     if way == "many":
         return [{"name": f"t{number}", "inputSchema": SCHEMA} for number in range(500)]
     plain = ("echo", "fail", "error", "structured", "picture", "kinds", "empty", "long", "die")
@@ -36,7 +36,7 @@ def text(words: str) -> dict[str, Any]:
 
 
 def called(name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return what comes of a call."""
+    """Return the result of a call."""
     match name:
         case "echo":
             secret = os.environ.get("ANTHROPIC_API_KEY", "none")
@@ -75,7 +75,7 @@ def kinds() -> list[dict[str, Any]]:
 
 
 def answer(way: str, message: dict[str, Any]) -> dict[str, Any]:
-    """Return what is answered to a request."""
+    """Return the answer to a request."""
     given = message.get("params") or {}
     match message["method"]:
         case "initialize":
@@ -97,13 +97,13 @@ def answer(way: str, message: dict[str, Any]) -> dict[str, Any]:
 
 
 def page(offered: list[dict[str, Any]], start: int) -> dict[str, Any]:
-    """Return a hundred tools, and where the next begin."""
+    """Return a hundred tools and the cursor of the next page."""
     more = {"nextCursor": str(start + 100)} if start + 100 < len(offered) else {}
     return {"tools": offered[start : start + 100], **more}
 
 
 def main(way: str) -> None:
-    """Answer until nobody asks."""
+    """Answer requests until the input ends."""
     if way == "dies":
         sys.exit("it cannot work here")
     if way == "hangs":

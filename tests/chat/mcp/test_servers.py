@@ -28,7 +28,7 @@ from plait.chat.settings import load_settings
 from plait.chat.tools.base import SECRET_PLACEHOLDER, Tool
 from plait.errors import UserError
 from tests.chat.instructions.files import write
-from tests.chat.words import ScriptedSession, kinds
+from tests.chat.scripted_session import ScriptedSession, kinds
 
 SERVER = Path(__file__).with_name("server.py")
 
@@ -38,24 +38,24 @@ def call(tool: str, **given: Any) -> Mapping[str, Any]:
     return {"calls": [{"name": f"mcp__lab__{tool}", "input": given}]}
 
 
-def configure_server(words: ScriptedSession, way: str = "well", **env: str) -> None:
+def configure_server(session: ScriptedSession, way: str = "well", **env: str) -> None:
     """Has the project name the server."""
     found = {"command": sys.executable, "args": [str(SERVER), way], "env": env}
-    words.write(".mcp.json", json.dumps({"mcpServers": {"lab": found}}))
+    session.write(".mcp.json", json.dumps({"mcpServers": {"lab": found}}))
 
 
-def results(words: ScriptedSession) -> list[Any]:
+def results(session: ScriptedSession) -> list[Any]:
     """Return the lines of results."""
-    return [line for line in words.lines if "toolUseResult" in line]
+    return [line for line in session.lines if "toolUseResult" in line]
 
 
 def test_mcp_calls_are_logged_as_by_the_client(tmp_path: Path) -> None:
     """What each kind of result is told and kept as."""
-    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
-    configure_server(words)
+    session = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(session)
     names = ("echo", "reads", "fail", "error", "structured", "empty", "odd_name__")
-    words.ask("Go.", answers=[call(name, x="hi") for name in names], allowed=("mcp__lab",))
-    result = dict(zip(names, results(words), strict=True))
+    session.ask("Go.", answers=[call(name, x="hi") for name in names], allowed=("mcp__lab",))
+    result = dict(zip(names, results(session), strict=True))
     content = {name: line["message"]["content"][0]["content"] for name, line in result.items()}
     output = {name: line["toolUseResult"] for name, line in result.items()}
     assert content["reads"] == output["reads"] == [{"type": "text", "text": "called reads"}]
@@ -73,7 +73,7 @@ def test_mcp_calls_are_logged_as_by_the_client(tmp_path: Path) -> None:
     assert hints == dict.fromkeys(names, "no_hint") | dict.fromkeys(("reads", "fail", "error"))
     decision = {"decision": "accept", "source": "config", "reasonType": "rule"}
     assert result["echo"]["permissionDecision"] == decision | {"ruleSource": "cliArg"}
-    answers = [line for line in words.lines if line["type"] == "assistant"]
+    answers = [line for line in session.lines if line["type"] == "assistant"]
     assert "attributionMcpTool" not in answers[0]
     assert [line["attributionMcpTool"] for line in answers[1:]] == [*names[:-1], "odd name.é"]
     assert {line["attributionMcpServer"] for line in answers[1:]} == {"lab"}
@@ -81,26 +81,26 @@ def test_mcp_calls_are_logged_as_by_the_client(tmp_path: Path) -> None:
 
 def test_unpermitted_tool_is_not_used(tmp_path: Path) -> None:
     """The model is told in the client's words; one that is forbidden is not there at all."""
-    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
-    configure_server(words)
-    words.ask("Go.", answers=[call("echo")])
-    [line] = results(words)
+    session = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(session)
+    session.ask("Go.", answers=[call("echo")])
+    [line] = results(session)
     assert line["message"]["content"][0]["content"] == (
         "Claude requested permissions to use mcp__lab__echo, but you haven't granted it yet."
     )
     assert line["toolDenialKind"] == "user-rejected"
     offered: list[str] = []
-    words.ask("Go.", offered=offered.extend, forbidden=("mcp__lab",))
+    session.ask("Go.", offered=offered.extend, forbidden=("mcp__lab",))
     assert not [name for name in offered if name.startswith("mcp__")]
 
 
 def test_server_instructions_are_sent_once(tmp_path: Path) -> None:
     """Before the skills, as the client tells it."""
-    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
-    configure_server(words)
-    words.ask("Hello.", "And?")
-    words.ask("Again.")
-    [attachment] = words.attached("mcp_instructions_delta")
+    session = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(session)
+    session.ask("Hello.", "And?")
+    session.ask("Again.")
+    [attachment] = session.attachments("mcp_instructions_delta")
     assert attachment["attachment"] == {
         "type": "mcp_instructions_delta",
         "addedNames": ["lab"],
@@ -112,38 +112,38 @@ def test_server_instructions_are_sent_once(tmp_path: Path) -> None:
         " instructions for how to use their tools and resources:\n\n## lab\nUse with care.\n"
         "</system-reminder>"
     )
-    assert kinds(words.new_lines())[:2] == ["user", "mcp_instructions_delta"]
+    assert kinds(session.new_lines())[:2] == ["user", "mcp_instructions_delta"]
 
 
 def test_secrets_reach_neither_server_nor_log(tmp_path: Path) -> None:
     """Only those that are let through, and what is named is filled in."""
-    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
-    configure_server(words, GIVEN="${WORD:-otherwise}-${NOPE}-${ANTHROPIC_API_KEY}")
+    session = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(session, GIVEN="${WORD:-otherwise}-${NOPE}-${ANTHROPIC_API_KEY}")
     environment = {**os.environ, "ANTHROPIC_API_KEY": "sk-ant-1234567890", "WORD": "filled"}
-    events = words.ask(
+    events = session.ask(
         "Go.", answers=[call("echo", x="hi")], allowed=("mcp__lab",), environment=environment
     )
-    [line] = results(words)
+    [line] = results(session)
     assert line["toolUseResult"] == [{"type": "text", "text": "hi filled-- none"}]
     items = [event.text for event in events if isinstance(event, Notice)]
     assert len([item for item in items if "which is unset or a secret;" in item]) == 2
-    words.ask("Go.", answers=[call("echo", x="sk-ant-1234567890")], allowed=("mcp__lab",))
-    assert SECRET_PLACEHOLDER not in json.dumps(results(words)[-1])
-    words.ask(
+    session.ask("Go.", answers=[call("echo", x="sk-ant-1234567890")], allowed=("mcp__lab",))
+    assert SECRET_PLACEHOLDER not in json.dumps(results(session)[-1])
+    session.ask(
         "Go.",
         answers=[call("echo", x="sk-ant-1234567890")],
         allowed=("mcp__lab",),
         environment=environment,
     )
-    assert SECRET_PLACEHOLDER in json.dumps(results(words)[-1]["toolUseResult"])
+    assert SECRET_PLACEHOLDER in json.dumps(results(session)[-1]["toolUseResult"])
 
 
 def test_older_version_logs_call_progress(tmp_path: Path) -> None:
     """As lines of progress; fields that came later are left out."""
-    words = ScriptedSession(tmp_path, "2.1.29", entrypoint="sdk-cli")
-    configure_server(words)
-    words.ask("Go.", answers=[call("echo", x="hi")], allowed=("mcp__lab",))
-    items = [line["data"] for line in words.lines if line["type"] == "progress"]
+    session = ScriptedSession(tmp_path, "2.1.29", entrypoint="sdk-cli")
+    configure_server(session)
+    session.ask("Go.", answers=[call("echo", x="hi")], allowed=("mcp__lab",))
+    items = [line["data"] for line in session.lines if line["type"] == "progress"]
     assert [item["status"] for item in items] == ["started", "completed"]
     assert items[0] == {
         "type": "mcp_progress",
@@ -151,16 +151,16 @@ def test_older_version_logs_call_progress(tmp_path: Path) -> None:
         "serverName": "lab",
         "toolName": "echo",
     }
-    assert not {"mcpMeta", "mcpCallNotReadOnly"} & results(words)[0].keys()
+    assert not {"mcpMeta", "mcpCallNotReadOnly"} & results(session)[0].keys()
 
 
 def test_dead_server_is_restarted(tmp_path: Path) -> None:
     """The call that it died of fails; nothing else is lost."""
-    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
-    configure_server(words)
+    session = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(session)
     steps = [call("die"), call("echo", x="hi")]
-    words.ask("Go.", "And?", answers=steps, allowed=("mcp__lab",))
-    first, second = results(words)
+    session.ask("Go.", "And?", answers=steps, allowed=("mcp__lab",))
+    first, second = results(session)
     assert first["message"]["content"][0]["content"] == "Connection closed"
     assert second["toolUseResult"] == [{"type": "text", "text": "hi None none"}]
 
@@ -214,18 +214,18 @@ def test_prompt_does_not_wait_long_for_a_server(tmp_path: Path) -> None:
 
 def test_missing_command_is_reported(tmp_path: Path) -> None:
     """By its name."""
-    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
-    words.write(".mcp.json", '{"mcpServers": {"lab": {"command": "no-such-command-here"}}}')
-    items = [event.text for event in words.ask("Go.") if isinstance(event, Notice)]
+    session = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    session.write(".mcp.json", '{"mcpServers": {"lab": {"command": "no-such-command-here"}}}')
+    items = [event.text for event in session.ask("Go.") if isinstance(event, Notice)]
     assert items == ["MCP server 'lab' is not available: command not found: 'no-such-command-here'"]
 
 
 def test_too_many_tools_are_cut(tmp_path: Path) -> None:
     """Page by page, as many as can be told, and a person is told how many."""
-    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
-    configure_server(words, "many")
+    session = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(session, "many")
     offered: list[str] = []
-    events = words.ask("Go.", offered=offered.extend)
+    events = session.ask("Go.", offered=offered.extend)
     assert len([name for name in offered if name.startswith("mcp__lab__")]) == 200
     items = [event.text for event in events if isinstance(event, Notice)]
     assert items == ["MCP server 'lab': 200 of 300 tools available"]
@@ -233,27 +233,27 @@ def test_too_many_tools_are_cut(tmp_path: Path) -> None:
 
 def test_tool_descriptions_are_cut(tmp_path: Path) -> None:
     """Cut where it goes on and on."""
-    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
-    configure_server(words)
+    session = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    configure_server(session)
     found: dict[str, Any] = {}
-    words.ask("Go.", defined=found.update)
+    session.ask("Go.", defined=found.update)
     assert found["mcp__lab__echo"]["description"] == "Does echo"
     assert len(found["mcp__lab__wordy"]["description"]) < MAX_DESCRIPTION + 10
 
 
 def test_endless_call_stops_with_the_turn(tmp_path: Path) -> None:
     """And the session goes on."""
-    words = ScriptedSession(tmp_path)
-    words.write(
+    session = ScriptedSession(tmp_path)
+    session.write(
         "config/.claude.json",
         json.dumps(
             {"mcpServers": {"lab": {"command": sys.executable, "args": [str(SERVER), "well"]}}}
         ),
     )
-    words.ask("Go.", "And?", answers=[call("waits")], allowed=("mcp__lab",), stops_call="waits")
-    [line] = results(words)
+    session.ask("Go.", "And?", answers=[call("waits")], allowed=("mcp__lab",), stops_call="waits")
+    [line] = results(session)
     assert line["toolUseResult"] == "User rejected tool use"
-    last = [line for line in words.lines if line["type"] == "assistant"][-1]
+    last = [line for line in session.lines if line["type"] == "assistant"][-1]
     assert last["message"]["content"] == [{"type": "text", "text": "ok"}]
 
 
@@ -436,13 +436,13 @@ def served() -> Iterator[str]:
 
 def test_http_server(tmp_path: Path) -> None:
     """Its tools are as any others; one that is not there is told."""
-    words = ScriptedSession(tmp_path, entrypoint="sdk-cli")
+    session = ScriptedSession(tmp_path, entrypoint="sdk-cli")
     with served() as url:
         found = {"type": "http", "url": url, "headers": {"x-key": "y"}}
-        words.write(".mcp.json", json.dumps({"mcpServers": {"web": found}}))
+        session.write(".mcp.json", json.dumps({"mcpServers": {"web": found}}))
         double = {"calls": [{"name": "mcp__web__double", "input": {"number": 21}}]}
-        words.ask("Go.", answers=[double], allowed=("mcp__web__double",))
-    [line] = results(words)
+        session.ask("Go.", answers=[double], allowed=("mcp__web__double",))
+    [line] = results(session)
     assert "42" in json.dumps(line["toolUseResult"])
-    [notice] = [event.text for event in words.ask("Go.") if isinstance(event, Notice)]
+    [notice] = [event.text for event in session.ask("Go.") if isinstance(event, Notice)]
     assert notice.startswith("MCP server 'web' is not available: ")

@@ -14,8 +14,8 @@ from plait.graph.client import build_context
 from plait.line import iter_lines
 from plait.record import iter_client_records
 from plait.write.lines import NEWEST, VERSIONS, Version
-from tests.chat.rewinding.desk import Json, RewindSession, read, run, write
-from tests.chat.stage import picture
+from tests.chat.rewinding.rewind_session import Json, RewindSession, read, run, write
+from tests.chat.scripted_client import picture
 
 
 def read_lines(path: Path) -> list[Json]:
@@ -41,14 +41,14 @@ def texts(points: Sequence[RewindPoint]) -> list[str]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_conversation_continues_before_a_prompt(tmp_path: Path, version: Version) -> None:
-    desk = RewindSession(tmp_path, version)
+    session = RewindSession(tmp_path, version)
     for prompt in ("One.", "Two.", "Three."):
-        desk.ask(prompt)
-    assert texts(desk.points) == ["One.", "Two.", "Three."]
-    desk.back(2)
-    assert texts(desk.points) == ["One."]
-    desk.ask("Two, otherwise.")
-    log = desk.close()
+        session.ask(prompt)
+    assert texts(session.points) == ["One.", "Two.", "Three."]
+    session.back(2)
+    assert texts(session.points) == ["One."]
+    session.ask("Two, otherwise.")
+    log = session.close()
     results = [("user", "One."), ("assistant", "Done."), ("user", "Two, otherwise.")]
     assert sent_texts(log) == [*results, ("assistant", "Done.")]
     entries = [line for line in read_lines(log) if line["type"] == "user"]
@@ -60,12 +60,12 @@ def test_conversation_continues_before_a_prompt(tmp_path: Path, version: Version
 
 
 def test_first_prompt_can_be_replaced(tmp_path: Path) -> None:
-    desk = RewindSession(tmp_path)
-    desk.ask("One.")
-    desk.back(1)
-    assert desk.points == []
-    desk.ask("Another one.")
-    log = desk.close()
+    session = RewindSession(tmp_path)
+    session.ask("One.")
+    session.back(1)
+    assert session.points == []
+    session.ask("Another one.")
+    log = session.close()
     assert sent_texts(log) == [("user", "Another one."), ("assistant", "Done.")]
     assert [line["parentUuid"] for line in read_lines(log) if line["type"] == "user"] == [
         None,
@@ -74,44 +74,44 @@ def test_first_prompt_can_be_replaced(tmp_path: Path) -> None:
 
 
 def test_rewound_session_resumes_there(tmp_path: Path) -> None:
-    desk = RewindSession(tmp_path)
+    session = RewindSession(tmp_path)
     for prompt in ("One.", "Two."):
-        desk.ask(prompt)
-    desk.back(1)
-    log = desk.close()
+        session.ask(prompt)
+    session.back(1)
+    log = session.close()
     assert sent_texts(log) == [("user", "One."), ("assistant", "Done.")]
-    desk.open(log)
-    assert texts(desk.points) == ["One."]
+    session.open(log)
+    assert texts(session.points) == ["One."]
 
 
 # checklist: P6
 def test_rewind_in_a_resumed_session(tmp_path: Path) -> None:
-    desk = RewindSession(tmp_path)
-    file = desk.file("a.txt")
-    desk.ask("Write.", write(file, "one\n"))
-    desk.ask("Again.", write(file, "two\n"))
-    desk.open(desk.close())
-    desk.plan(1).apply()
-    desk.back(1)
-    assert (texts(desk.points), file.read_text()) == (["Write."], "one\n")
+    session = RewindSession(tmp_path)
+    file = session.file("a.txt")
+    session.ask("Write.", write(file, "one\n"))
+    session.ask("Again.", write(file, "two\n"))
+    session.open(session.close())
+    session.plan(1).apply()
+    session.back(1)
+    assert (texts(session.points), file.read_text()) == (["Write."], "one\n")
 
 
 def test_file_state_is_rewound_for_the_model(tmp_path: Path) -> None:
-    desk = RewindSession(tmp_path)
-    file, other = desk.file("a.txt"), desk.file("b.txt")
+    session = RewindSession(tmp_path)
+    file, other = session.file("a.txt"), session.file("b.txt")
     other.write_text("x\n")
-    desk.ask("Write.", write(file, "one\n"))
-    desk.ask("Read.", read(other))
-    assert desk.client
-    assert set(desk.client.runtime.place.file_views) == {file, other}
-    desk.back(1)
-    assert set(desk.client.runtime.place.file_views) == {file}
+    session.ask("Write.", write(file, "one\n"))
+    session.ask("Read.", read(other))
+    assert session.client
+    assert set(session.client.runtime.place.file_views) == {file, other}
+    session.back(1)
+    assert set(session.client.runtime.place.file_views) == {file}
 
 
 def test_no_rewind_during_a_turn(tmp_path: Path) -> None:
-    desk = RewindSession(tmp_path)
-    desk.ask("One.")
-    client = desk.client
+    session = RewindSession(tmp_path)
+    session.ask("One.")
+    client = session.client
     assert client
 
     async def turn() -> None:
@@ -125,30 +125,30 @@ def test_no_rewind_during_a_turn(tmp_path: Path) -> None:
 
 
 def test_prompts_before_a_compaction_cannot_be_chosen(tmp_path: Path) -> None:
-    desk = RewindSession(tmp_path)
+    session = RewindSession(tmp_path)
     for prompt in ("One.", "Two."):
-        desk.ask(prompt)
-    assert desk.client
-    desk.client.runtime.writer.compact("They spoke.")
-    desk.ask("Three.")
-    assert texts(desk.points) == ["Three."]
-    desk.back(1)
-    desk.ask("Four.")
-    assert [words for _, words in sent_texts(desk.close())][-2:] == ["Four.", "Done."]
+        session.ask(prompt)
+    assert session.client
+    session.client.runtime.writer.compact("They spoke.")
+    session.ask("Three.")
+    assert texts(session.points) == ["Three."]
+    session.back(1)
+    session.ask("Four.")
+    assert [words for _, words in sent_texts(session.close())][-2:] == ["Four.", "Done."]
 
 
 def test_preserved_prompts_except_the_first_can_be_chosen(tmp_path: Path) -> None:
-    desk = RewindSession(tmp_path)
+    session = RewindSession(tmp_path)
     for prompt in ("One.", "Two.", "Three."):
-        desk.ask(prompt)
-    assert desk.client
-    chain = [record.uuid or "" for record in desk.client.chain]
-    kept = chain[chain.index(desk.points[-2].uuid) :]
-    desk.client.runtime.writer.compact("They spoke.", preserved=kept)
-    assert texts(desk.points) == ["Three."]
-    desk.back(1)
-    desk.ask("Otherwise.")
-    results = [words for _, words in sent_texts(desk.close())]
+        session.ask(prompt)
+    assert session.client
+    chain = [record.uuid or "" for record in session.client.chain]
+    kept = chain[chain.index(session.points[-2].uuid) :]
+    session.client.runtime.writer.compact("They spoke.", preserved=kept)
+    assert texts(session.points) == ["Three."]
+    session.back(1)
+    session.ask("Otherwise.")
+    results = [words for _, words in sent_texts(session.close())]
     assert results == ["Two.", "Done.", "Otherwise.", "Done."]
 
 
@@ -182,27 +182,27 @@ def test_an_ambiguous_prompt_id_is_rejected() -> None:
 
 
 def branch(
-    desk: RewindSession, title: str = "", point: RewindPoint | None = None
+    session: RewindSession, title: str = "", point: RewindPoint | None = None
 ) -> tuple[Path, Path]:
     """Branches off; returns the old session and the new one."""
-    assert desk.client
-    chain = chain_before(desk.client.chain, point) if point else desk.client.chain
-    new = branch_session(desk.client.runtime.writer, chain, title)
-    old = desk.client.path
-    desk.open(new.path)
+    assert session.client
+    chain = chain_before(session.client.chain, point) if point else session.client.chain
+    new = branch_session(session.client.runtime.writer, chain, title)
+    old = session.client.path
+    session.open(new.path)
     return old, new.path
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_branch_starts_with_the_whole_conversation(tmp_path: Path, version: Version) -> None:
-    desk = RewindSession(tmp_path, version)
-    file = desk.file("a.txt")
-    desk.ask("One.", write(file, "one\n"), run("true"))
-    desk.ask("Two.", write(file, "two\n"))
-    old, new = branch(desk, "my  branch")
+    session = RewindSession(tmp_path, version)
+    file = session.file("a.txt")
+    session.ask("One.", write(file, "one\n"), run("true"))
+    session.ask("Two.", write(file, "two\n"))
+    old, new = branch(session, "my  branch")
     before = old.read_bytes()
-    desk.ask("Three.")
-    desk.close()
+    session.ask("Three.")
+    session.close()
     assert old.read_bytes() == before
     assert read_title(new) == "my branch"
     assert sent_texts(new)[:-2] == sent_texts(old)
@@ -224,26 +224,26 @@ def test_branch_starts_with_the_whole_conversation(tmp_path: Path, version: Vers
         f" (session {new.stem}). Use /resume {old.stem} to return to the original, or run"
         f" `claude -r {old.stem}` in a new terminal.</local-command-stdout>"
     )
-    desk.open(new)
-    desk.plan(3).apply()
+    session.open(new)
+    session.plan(3).apply()
     assert not file.exists()
 
 
 def test_branch_before_a_prompt_leaves_the_session(tmp_path: Path) -> None:
-    desk = RewindSession(tmp_path)
+    session = RewindSession(tmp_path)
     for prompt in ("One.", "Two."):
-        desk.ask(prompt)
-    old, new = branch(desk, point=desk.points[-1])
-    desk.ask("Otherwise.")
-    desk.close()
+        session.ask(prompt)
+    old, new = branch(session, point=session.points[-1])
+    session.ask("Otherwise.")
+    session.close()
     assert sent_texts(old)[-2:] == [("user", "Two."), ("assistant", "Done.")]
     assert [words for _, words in sent_texts(new)] == ["One.", "Done.", "Otherwise.", "Done."]
 
 
 def test_unnamed_branch_is_titled_after_its_first_prompt(tmp_path: Path) -> None:
-    desk = RewindSession(tmp_path)
-    desk.ask("One  for all. " + "x" * 200)
-    names = [read_title(branch(desk)[1]) for _ in range(3)]
+    session = RewindSession(tmp_path)
+    session.ask("One  for all. " + "x" * 200)
+    names = [read_title(branch(session)[1]) for _ in range(3)]
     start = "One for all. " + "x" * 87
     assert names == [f"{start} (Branch)", f"{start} (Branch 2)", f"{start} (Branch 3)"]
 

@@ -1,13 +1,13 @@
-"""A desk for each test of a tool."""
+"""A workspace for each test of a tool."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.chat.tools.desk import ToolWorkspace
+from tests.chat.tools.workspace import ToolWorkspace
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> ToolWorkspace:
+def workspace(tmp_path: Path) -> ToolWorkspace:
     """An empty workspace with all tools."""
     return ToolWorkspace(tmp_path)

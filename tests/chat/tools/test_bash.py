@@ -17,7 +17,7 @@ from plait.chat.tools.shell import (
     trim_output,
     truncate_middle,
 )
-from tests.chat.tools.desk import ToolWorkspace
+from tests.chat.tools.workspace import ToolWorkspace
 
 QUIET = "(Bash completed with no output)"
 
@@ -41,8 +41,10 @@ def wait_for_end(pid: int) -> bool:
 
 
 # checklist: P84, P85, P86, P112
-def test_command_output(desk: ToolWorkspace) -> None:
-    outcome = desk.do("Bash", command="echo out; echo err >&2", description="Say", timeout=9000)
+def test_command_output(workspace: ToolWorkspace) -> None:
+    outcome = workspace.run_tool(
+        "Bash", command="echo out; echo err >&2", description="Say", timeout=9000
+    )
     assert outcome.content == "out\nerr"
     assert outcome.is_error is False
     assert outcome.output == {
@@ -72,8 +74,8 @@ def test_command_output(desk: ToolWorkspace) -> None:
         ('echo $0; echo "$@"', "/bin/bash"),
     ],
 )
-def test_pictures(desk: ToolWorkspace, command: str, expected: str) -> None:
-    outcome = desk.do("Bash", command=command)
+def test_pictures(workspace: ToolWorkspace, command: str, expected: str) -> None:
+    outcome = workspace.run_tool("Bash", command=command)
     assert outcome.content == expected
     assert bool(outcome.is_error) == expected.startswith("Exit code")
     if outcome.is_error:
@@ -94,10 +96,10 @@ def test_pictures(desk: ToolWorkspace, command: str, expected: str) -> None:
         ("echo a >> a.txt", "noOutputExpected", False),
     ],
 )
-def test_exit_messages(desk: ToolWorkspace, command: str, key: str, value: object) -> None:
-    desk.put("a.txt", "a\n")
-    desk.put("b.txt", "b\n")
-    outcome = desk.do("Bash", command=command)
+def test_exit_messages(workspace: ToolWorkspace, command: str, key: str, value: object) -> None:
+    workspace.put("a.txt", "a\n")
+    workspace.put("b.txt", "b\n")
+    outcome = workspace.run_tool("Bash", command=command)
     assert outcome.is_error is False
     assert outcome.output[key] == value
 
@@ -105,42 +107,42 @@ def test_exit_messages(desk: ToolWorkspace, command: str, key: str, value: objec
 @pytest.mark.parametrize(
     "command", ["false | grep a; false", "grep a nowhere.txt", "ls zzz", "find ("]
 )
-def test_other_failures_are_failures(desk: ToolWorkspace, command: str) -> None:
-    assert desk.do("Bash", command=command).is_error is True
+def test_other_failures_are_failures(workspace: ToolWorkspace, command: str) -> None:
+    assert workspace.run_tool("Bash", command=command).is_error is True
 
 
-def test_working_directory_is_kept(desk: ToolWorkspace) -> None:
-    (desk.root / "sub").mkdir()
-    desk.do("Bash", command="cd sub")
-    assert desk.told("Bash", command="pwd") == "./sub"
-    assert desk.do("Bash", command="cd ..; false").is_error
-    assert desk.told("Bash", command="pwd") == "./sub"
-    outcome = desk.do("Bash", command="cd / && pwd")
+def test_working_directory_is_kept(workspace: ToolWorkspace) -> None:
+    (workspace.root / "sub").mkdir()
+    workspace.run_tool("Bash", command="cd sub")
+    assert workspace.result_text("Bash", command="pwd") == "./sub"
+    assert workspace.run_tool("Bash", command="cd ..; false").is_error
+    assert workspace.result_text("Bash", command="pwd") == "./sub"
+    outcome = workspace.run_tool("Bash", command="cd / && pwd")
     assert outcome.output["stdout"] == "/"
-    assert outcome.output["stderr"] == f"\nShell cwd was reset to {desk.root}"
-    assert outcome.content == f"/\nShell cwd was reset to {desk.root}"
-    assert desk.told("Bash", command="pwd") == "."
+    assert outcome.output["stderr"] == f"\nShell cwd was reset to {workspace.root}"
+    assert outcome.content == f"/\nShell cwd was reset to {workspace.root}"
+    assert workspace.result_text("Bash", command="pwd") == "."
 
 
-def test_missing_working_directory_is_left(desk: ToolWorkspace) -> None:
-    (desk.root / "sub").mkdir()
-    desk.do("Bash", command="cd sub")
-    (desk.root / "sub").rmdir()
-    assert desk.told("Bash", command="pwd") == "."
+def test_missing_working_directory_is_left(workspace: ToolWorkspace) -> None:
+    (workspace.root / "sub").mkdir()
+    workspace.run_tool("Bash", command="cd sub")
+    (workspace.root / "sub").rmdir()
+    assert workspace.result_text("Bash", command="pwd") == "."
 
 
-def test_image_output_is_an_image(desk: ToolWorkspace) -> None:
-    outcome = desk.do("Bash", command="echo 'data:image/png;base64,aGk='")
+def test_image_output_is_an_image(workspace: ToolWorkspace) -> None:
+    outcome = workspace.run_tool("Bash", command="echo 'data:image/png;base64,aGk='")
     source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
     assert outcome.content == [{"type": "image", "source": source}]
     assert outcome.output["isImage"] is True
 
 
 # checklist: P86, P112
-def test_long_output_is_stored_beside_the_log(desk: ToolWorkspace) -> None:
-    outcome = desk.do("Bash", command="seq 1 10000")
+def test_long_output_is_stored_beside_the_log(workspace: ToolWorkspace) -> None:
+    outcome = workspace.run_tool("Bash", command="seq 1 10000")
     kept = Path(outcome.output["persistedOutputPath"])
-    assert kept.parent == desk.place.results_folder
+    assert kept.parent == workspace.place.results_folder
     assert kept.read_text().split() == [str(number) for number in range(1, 10001)]
     assert kept.stat().st_mode & 0o777 == 0o600
     assert outcome.output["persistedOutputSize"] == 48_894
@@ -153,20 +155,20 @@ def test_long_output_is_stored_beside_the_log(desk: ToolWorkspace) -> None:
 
 
 @pytest.mark.parametrize(("letters", "is_kept"), [(30_000, False), (30_001, True)])
-def test_output_limit(desk: ToolWorkspace, letters: int, is_kept: bool) -> None:
-    outcome = desk.do("Bash", command=f"head -c {letters} /dev/zero | tr '\\0' x")
+def test_output_limit(workspace: ToolWorkspace, letters: int, is_kept: bool) -> None:
+    outcome = workspace.run_tool("Bash", command=f"head -c {letters} /dev/zero | tr '\\0' x")
     assert ("persistedOutputPath" in outcome.output) == is_kept
 
 
-def test_long_output_is_cut_without_storage(desk: ToolWorkspace) -> None:
-    desk.place.results_folder = None
-    text = str(desk.do("Bash", command="seq 1 10000").content)
+def test_long_output_is_cut_without_storage(workspace: ToolWorkspace) -> None:
+    workspace.place.results_folder = None
+    text = str(workspace.run_tool("Bash", command="seq 1 10000").content)
     assert "characters truncated] ..." in text
     assert len(text) < 31_000
 
 
-def test_failed_output_is_cut_in_the_middle(desk: ToolWorkspace) -> None:
-    text = str(desk.do("Bash", command="seq 1 10000; exit 1").content)
+def test_failed_output_is_cut_in_the_middle(workspace: ToolWorkspace) -> None:
+    text = str(workspace.run_tool("Bash", command="seq 1 10000; exit 1").content)
     assert text.startswith("Exit code 1\n1\n2\n")
     assert "\n\n... [20012 characters truncated] ...\n\n" in text
     assert len(text) == 10_040
@@ -203,15 +205,15 @@ def test_leading_blank_lines_are_removed() -> None:
     assert trim_output("\n  \n\n  a \n\n b \n \n") == "  a \n\n b"
 
 
-def test_sleeping_command_times_out(desk: ToolWorkspace) -> None:
-    outcome = desk.do("Bash", command="sleep 60", timeout=100)
+def test_sleeping_command_times_out(workspace: ToolWorkspace) -> None:
+    outcome = workspace.run_tool("Bash", command="sleep 60", timeout=100)
     assert outcome.content == "Exit code 143\nCommand timed out after 0s"
     assert outcome.output == "Error: Exit code 143\nCommand timed out after 0s"
 
 
-def test_other_commands_continue_in_the_background(desk: ToolWorkspace) -> None:
+def test_other_commands_continue_in_the_background(workspace: ToolWorkspace) -> None:
     async def play() -> None:
-        outcome = await desk.call(
+        outcome = await workspace.call(
             "Bash", command="echo started; sleep 60 & echo $!; wait", timeout=300
         )
         name = outcome.output["backgroundTaskId"]
@@ -220,37 +222,37 @@ def test_other_commands_continue_in_the_background(desk: ToolWorkspace) -> None:
         assert f"was moved to the background (ID: {name})" in str(outcome.content)
         pid = int(outcome.output["stdout"].split()[1])
         assert is_alive(pid)
-        stopped = await desk.call("TaskStop", task_id=name)
+        stopped = await workspace.call("TaskStop", task_id=name)
         assert stopped.output["message"].startswith(f"Successfully stopped task: {name} (echo")
         assert wait_for_end(pid)
-        assert desk.place.background[name].status == "killed"
+        assert workspace.place.background[name].status == "killed"
 
     asyncio.run(play())
 
 
-def test_background_command_is_reported_when_it_ends(desk: ToolWorkspace) -> None:
+def test_background_command_is_reported_when_it_ends(workspace: ToolWorkspace) -> None:
     results: list[ShellTask] = []
-    desk.place.on_task_done = results.append
+    workspace.place.on_task_done = results.append
 
     async def play() -> None:
-        outcome = await desk.call(
+        outcome = await workspace.call(
             "Bash", command="echo hi; exit 3", run_in_background=True, description="a <b>"
         )
         name = outcome.output["backgroundTaskId"]
-        output = desk.place.scratch and desk.place.scratch / "tasks" / f"{name}.output"
+        output = workspace.place.scratch and workspace.place.scratch / "tasks" / f"{name}.output"
         assert outcome.content == (
             f"Command running in background with ID: {name}. Output is being written to: {output}."
             " You will be notified when it completes. To check interim output, use Read on that"
             " file path."
         )
-        shown = await desk.call("TaskOutput", task_id=name)
+        shown = await workspace.call("TaskOutput", task_id=name)
         assert shown.content == (
             f"<retrieval_status>success</retrieval_status>\n\n<task_id>{name}</task_id>\n\n"
             "<task_type>local_bash</task_type>\n\n<status>failed</status>\n\n"
             "<exit_code>3</exit_code>\n\n<output>\nhi\n</output>"
         )
         assert shown.output["task"]["exitCode"] == 3
-        assert (await desk.call("Read", file_path=str(output))).content == "1\thi\n2\t"
+        assert (await workspace.call("Read", file_path=str(output))).content == "1\thi\n2\t"
         assert [task.id for task in results] == [name]
         results[0].call = "toolu_1"
         assert results[0].notification.words == (
@@ -258,7 +260,7 @@ def test_background_command_is_reported_when_it_ends(desk: ToolWorkspace) -> Non
             f"<output-file>{output}</output-file>\n<status>failed</status>\n<summary>Background"
             ' command "a &lt;b&gt;" failed with exit code 3</summary>\n</task-notification>'
         )
-        late = await desk.call("TaskStop", task_id=name)
+        late = await workspace.call("TaskStop", task_id=name)
         assert late.content == (
             f"<tool_use_error>Task {name} is not running (status: failed)</tool_use_error>"
         )
@@ -266,48 +268,48 @@ def test_background_command_is_reported_when_it_ends(desk: ToolWorkspace) -> Non
     asyncio.run(play())
 
 
-def test_end_of_a_stopped_task_is_not_reported_again(desk: ToolWorkspace) -> None:
+def test_end_of_a_stopped_task_is_not_reported_again(workspace: ToolWorkspace) -> None:
     results: list[ShellTask] = []
-    desk.place.on_task_done = results.append
+    workspace.place.on_task_done = results.append
 
     async def play() -> None:
-        outcome = await desk.call("Bash", command="exec sleep 60", run_in_background=True)
-        await desk.call("TaskStop", task_id=outcome.output["backgroundTaskId"])
+        outcome = await workspace.call("Bash", command="exec sleep 60", run_in_background=True)
+        await workspace.call("TaskStop", task_id=outcome.output["backgroundTaskId"])
         await asyncio.sleep(0)
 
     asyncio.run(play())
     assert results == []
 
 
-def test_waiting_for_output_is_reported_and_bounded(desk: ToolWorkspace) -> None:
+def test_waiting_for_output_is_reported_and_bounded(workspace: ToolWorkspace) -> None:
     async def play() -> None:
-        outcome = await desk.call("Bash", command="exec sleep 60", run_in_background=True)
+        outcome = await workspace.call("Bash", command="exec sleep 60", run_in_background=True)
         name = outcome.output["backgroundTaskId"]
-        shown = await desk.call("TaskOutput", task_id=name, timeout=50)
+        shown = await workspace.call("TaskOutput", task_id=name, timeout=50)
         assert shown.output["retrieval_status"] == "timeout"
-        assert desk.reports == [
+        assert workspace.reports == [
             {
                 "type": "waiting_for_task",
                 "taskDescription": "exec sleep 60",
                 "taskType": "local_bash",
             }
         ]
-        looked = await desk.call("TaskOutput", task_id=name, block=False)
+        looked = await workspace.call("TaskOutput", task_id=name, block=False)
         assert looked.output["retrieval_status"] == "success"
         assert looked.output["task"]["status"] == "running"
-        await stop_all(desk.place)
+        await stop_all(workspace.place)
 
     asyncio.run(play())
 
 
 @pytest.mark.parametrize("tool", ["TaskOutput", "TaskStop"])
-def test_unknown_task(desk: ToolWorkspace, tool: str) -> None:
-    text = desk.told(tool, task_id="nope")
+def test_unknown_task(workspace: ToolWorkspace, tool: str) -> None:
+    text = workspace.result_text(tool, task_id="nope")
     assert text == "<tool_use_error>No task found with ID: nope</tool_use_error>"
 
 
-def test_task_id_is_required(desk: ToolWorkspace) -> None:
-    text = desk.told("TaskStop")
+def test_task_id_is_required(workspace: ToolWorkspace) -> None:
+    text = workspace.result_text("TaskStop")
     assert text == "<tool_use_error>Missing required parameter: task_id</tool_use_error>"
 
 
@@ -316,18 +318,18 @@ STUBBORN = "trap '' TERM; echo $$; (trap '' TERM; echo $BASHPID; while :; do sle
 
 @pytest.mark.parametrize("how", ["cancelled", "session over", "too late"])
 def test_child_processes_are_killed(
-    desk: ToolWorkspace, how: str, monkeypatch: pytest.MonkeyPatch
+    workspace: ToolWorkspace, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shell, "TERMINATE_GRACE", 0.2)
     monkeypatch.setattr(shell, "MAX_BACKGROUND_SECONDS", 0.2)
-    file = desk.root / "pids"
+    file = workspace.root / "pids"
 
     async def play() -> None:
         command = f"({STUBBORN}) > pids"
         is_left = how != "cancelled"
         timeout = 200 if how == "too late" else 60_000
         work = asyncio.create_task(
-            desk.call(
+            workspace.call(
                 "Bash",
                 command=command,
                 timeout=timeout,
@@ -344,10 +346,10 @@ def test_child_processes_are_killed(
                 await work
         await asyncio.wait([work])
         if how == "too late":
-            task: Any = next(iter(desk.place.background.values()))
+            task: Any = next(iter(workspace.place.background.values()))
             await asyncio.wait([task.process.pump], timeout=10)
             assert task.status == "killed"
-        await stop_all(desk.place)
+        await stop_all(workspace.place)
 
     asyncio.run(play())
     pids = [int(word) for word in file.read_text().split()]
@@ -355,31 +357,33 @@ def test_child_processes_are_killed(
     assert all(wait_for_end(pid) for pid in pids)
 
 
-def test_endless_output_is_killed(desk: ToolWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_output_is_killed(
+    workspace: ToolWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shell, "MAX_OUTPUT", 1 << 20)
-    outcome = desk.do("Bash", command="yes")
+    outcome = workspace.run_tool("Bash", command="yes")
     assert outcome.is_error
     assert str(outcome.content).startswith("Exit code 137\ny\ny\n")
 
 
-def test_ten_megabytes_of_output_are_stored(desk: ToolWorkspace) -> None:
-    outcome = desk.do("Bash", command="head -c 10000000 /dev/zero | tr '\\0' x")
+def test_ten_megabytes_of_output_are_stored(workspace: ToolWorkspace) -> None:
+    outcome = workspace.run_tool("Bash", command="head -c 10000000 /dev/zero | tr '\\0' x")
     assert outcome.output["persistedOutputSize"] == 10_000_000
     assert len(str(outcome.content)) < 3000
     assert len(outcome.output["stdout"]) == 30_000
 
 
-def test_detached_processes_are_not_awaited(desk: ToolWorkspace) -> None:
-    outcome = desk.do("Bash", command="sleep 60 & echo $!")
+def test_detached_processes_are_not_awaited(workspace: ToolWorkspace) -> None:
+    outcome = workspace.run_tool("Bash", command="sleep 60 & echo $!")
     pid = int(str(outcome.content))
     assert is_alive(pid)
     os.kill(pid, 9)
 
 
-def test_progress_is_reported(desk: ToolWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_reported(workspace: ToolWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plait.chat.tools.shell.PROGRESS_DELAY", 0.05)
-    desk.do("Bash", command="seq 1 8; sleep 0.4")
-    report = dict(desk.reports[0])
+    workspace.run_tool("Bash", command="seq 1 8; sleep 0.4")
+    report = dict(workspace.reports[0])
     assert report.pop("elapsedTimeSeconds") in (0, 1)
     assert report == {
         "type": "bash_progress",
@@ -389,22 +393,24 @@ def test_progress_is_reported(desk: ToolWorkspace, monkeypatch: pytest.MonkeyPat
     }
 
 
-def test_output_files_are_deleted_with_the_session(desk: ToolWorkspace) -> None:
-    desk.place.scratch = None
-    desk.do("Bash", command="echo hi")
-    (tasks,) = desk.place_folder().iterdir()
+def test_output_files_are_deleted_with_the_session(workspace: ToolWorkspace) -> None:
+    workspace.place.scratch = None
+    workspace.run_tool("Bash", command="echo hi")
+    (tasks,) = workspace.place_folder().iterdir()
     folder = tasks.parent
     assert list(tasks.iterdir()) == []
-    asyncio.run(stop_all(desk.place))
+    asyncio.run(stop_all(workspace.place))
     assert not folder.exists()
 
 
-def test_foreign_folder_stays(desk: ToolWorkspace) -> None:
-    desk.do("Bash", command="echo hi")
-    asyncio.run(stop_all(desk.place))
-    assert desk.place.scratch and desk.place.scratch.is_dir()
+def test_foreign_folder_stays(workspace: ToolWorkspace) -> None:
+    workspace.run_tool("Bash", command="echo hi")
+    asyncio.run(stop_all(workspace.place))
+    assert workspace.place.scratch and workspace.place.scratch.is_dir()
 
 
-def test_null_byte_or_too_long_command_is_refused(desk: ToolWorkspace) -> None:
-    assert "null bytes" in desk.told("Bash", command="echo \0")
-    assert desk.told("Bash", command="#" * 3_000_000).startswith("Cannot run the command: ")
+def test_null_byte_or_too_long_command_is_refused(workspace: ToolWorkspace) -> None:
+    assert "null bytes" in workspace.result_text("Bash", command="echo \0")
+    assert workspace.result_text("Bash", command="#" * 3_000_000).startswith(
+        "Cannot run the command: "
+    )

@@ -9,7 +9,7 @@ import pytest
 from plait.chat.events import ToolFinished
 from plait.chat.tools import toolbox
 from plait.chat.tools.commands import is_read_only
-from tests.chat.stage import ScriptedClient
+from tests.chat.scripted_client import ScriptedClient
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_read_only_commands_run_in_parallel(tmp_path: Path) -> None:
         for command in (f"head -c 1 {bell}", "echo quick")
     ]
     script = {"answers": [{"calls": calls}, {"text": "Done."}]}
-    stage = ScriptedClient(tmp_path, script, tools=[toolbox()["Bash"]])
+    session = ScriptedClient(tmp_path, script, tools=[toolbox()["Bash"]])
 
     async def play() -> list[str]:
         results: list[str] = []
-        async with stage.client as client:
+        async with session.client as client:
             async for event in client.send("go"):
                 if isinstance(event, ToolFinished):
                     results.append(event.outcome.output["stdout"])

@@ -12,13 +12,13 @@ import pytest
 
 from plait.chat.tools import files
 from plait.chat.tools.base import ToolError, Workplace
-from tests.chat.tools.desk import ToolWorkspace
+from tests.chat.tools.workspace import ToolWorkspace
 
 
 @pytest.fixture
-def outside(desk: ToolWorkspace) -> Path:
+def outside(workspace: ToolWorkspace) -> Path:
     """A folder beside the workspace, with a file."""
-    folder = desk.root.parent / "outside"
+    folder = workspace.root.parent / "outside"
     folder.mkdir()
     (folder / "theirs.txt").write_text("theirs\n")
     return folder
@@ -50,83 +50,83 @@ def writes(name: str) -> list[tuple[str, dict[str, Any]]]:
         "../work2/new.txt",
     ],
 )
-def test_no_name_escapes(desk: ToolWorkspace, outside: Path, name: str) -> None:
-    (desk.root / "sub").mkdir()
-    (desk.root / "into").symlink_to(outside)
-    (desk.root / "file").symlink_to(outside / "theirs.txt")
-    (desk.root / "dangling").symlink_to(outside / "new.txt")
-    (desk.root / "loop").symlink_to(desk.root / "loop")
-    desk.place.environment = {**desk.place.environment, "HOME": str(outside)}
+def test_no_name_escapes(workspace: ToolWorkspace, outside: Path, name: str) -> None:
+    (workspace.root / "sub").mkdir()
+    (workspace.root / "into").symlink_to(outside)
+    (workspace.root / "file").symlink_to(outside / "theirs.txt")
+    (workspace.root / "dangling").symlink_to(outside / "new.txt")
+    (workspace.root / "loop").symlink_to(workspace.root / "loop")
+    workspace.place.environment = {**workspace.place.environment, "HOME": str(outside)}
     for tool, arguments in writes(name):
-        assert desk.do(tool, **arguments).is_error, tool
+        assert workspace.run_tool(tool, **arguments).is_error, tool
     assert (outside / "theirs.txt").read_text() == "theirs\n"
     assert [entry.name for entry in outside.iterdir()] == ["theirs.txt"]
-    assert not (desk.root.parent / "work2").exists()
+    assert not (workspace.root.parent / "work2").exists()
 
 
 def test_outside_path_is_refused_with_the_allowed_folders(
-    desk: ToolWorkspace, outside: Path
+    workspace: ToolWorkspace, outside: Path
 ) -> None:
-    text = desk.told("Write", file_path=str(outside / "new.txt"), content="x")
+    text = workspace.result_text("Write", file_path=str(outside / "new.txt"), content="x")
     assert text == (
         f"<tool_use_error>Refusing to write {outside}/new.txt: it is outside the workspace. Files"
         " are written only in: ..</tool_use_error>"
     )
 
 
-def test_additional_folders_can_be_written(desk: ToolWorkspace, outside: Path) -> None:
-    desk.place.extra_directories = (outside,)
-    outcome = desk.do("Write", file_path=str(outside / "new.txt"), content="x")
+def test_additional_folders_can_be_written(workspace: ToolWorkspace, outside: Path) -> None:
+    workspace.place.extra_directories = (outside,)
+    outcome = workspace.run_tool("Write", file_path=str(outside / "new.txt"), content="x")
     assert not outcome.is_error
     assert (outside / "new.txt").read_text() == "x"
 
 
-def test_symlink_in_the_workspace_is_named(desk: ToolWorkspace) -> None:
-    path = desk.put("a.txt", "one\n")
-    (desk.root / "link").symlink_to(path)
-    assert desk.told("Write", file_path="link", content="x") == (
+def test_symlink_in_the_workspace_is_named(workspace: ToolWorkspace) -> None:
+    path = workspace.put("a.txt", "one\n")
+    (workspace.root / "link").symlink_to(path)
+    assert workspace.result_text("Write", file_path="link", content="x") == (
         "Refusing to write link: it is a symbolic link. Write to the link's target path instead:"
         " ./a.txt."
     )
 
 
-def test_symlinked_folder_in_the_workspace_works(desk: ToolWorkspace) -> None:
-    (desk.root / "real").mkdir()
-    (desk.root / "link").symlink_to(desk.root / "real")
-    assert not desk.do("Write", file_path="link/a.txt", content="x").is_error
-    assert (desk.root / "real" / "a.txt").read_text() == "x"
+def test_symlinked_folder_in_the_workspace_works(workspace: ToolWorkspace) -> None:
+    (workspace.root / "real").mkdir()
+    (workspace.root / "link").symlink_to(workspace.root / "real")
+    assert not workspace.run_tool("Write", file_path="link/a.txt", content="x").is_error
+    assert (workspace.root / "real" / "a.txt").read_text() == "x"
 
 
 @pytest.mark.parametrize("swapped", ["folder", "file"])
 def test_symlink_created_after_the_question_is_not_followed(
-    desk: ToolWorkspace, outside: Path, swapped: str
+    workspace: ToolWorkspace, outside: Path, swapped: str
 ) -> None:
-    (desk.root / "sub").mkdir()
-    tool = desk.tools["Write"]
-    proposal = tool.propose({"file_path": "sub/theirs.txt", "content": "ours"}, desk.place)
+    (workspace.root / "sub").mkdir()
+    tool = workspace.tools["Write"]
+    proposal = tool.propose({"file_path": "sub/theirs.txt", "content": "ours"}, workspace.place)
     if swapped == "folder":
-        (desk.root / "sub").rmdir()
-        (desk.root / "sub").symlink_to(outside)
+        (workspace.root / "sub").rmdir()
+        (workspace.root / "sub").symlink_to(outside)
     else:
-        (desk.root / "sub" / "theirs.txt").symlink_to(outside / "theirs.txt")
+        (workspace.root / "sub" / "theirs.txt").symlink_to(outside / "theirs.txt")
     with pytest.raises(ToolError):
-        asyncio.run(tool.run(proposal, desk.place, desk.reports.append))
+        asyncio.run(tool.run(proposal, workspace.place, workspace.reports.append))
     assert (outside / "theirs.txt").read_text() == "theirs\n"
 
 
-def test_allowed_read_reads_nothing_else(desk: ToolWorkspace, outside: Path) -> None:
-    path = desk.put("a.txt", "mine")
-    tool = desk.tools["Read"]
-    proposal = tool.propose({"file_path": "a.txt"}, desk.place)
+def test_allowed_read_reads_nothing_else(workspace: ToolWorkspace, outside: Path) -> None:
+    path = workspace.put("a.txt", "mine")
+    tool = workspace.tools["Read"]
+    proposal = tool.propose({"file_path": "a.txt"}, workspace.place)
     path.unlink()
     path.symlink_to(outside / "theirs.txt")
     with pytest.raises(ToolError, match="ELOOP"):
-        asyncio.run(tool.run(proposal, desk.place, desk.reports.append))
+        asyncio.run(tool.run(proposal, workspace.place, workspace.reports.append))
 
 
-def test_symlink_race_writes_nothing_outside(desk: ToolWorkspace, outside: Path) -> None:
+def test_symlink_race_writes_nothing_outside(workspace: ToolWorkspace, outside: Path) -> None:
     """Somebody swaps a folder for a link and back, as fast as they can, while files are written."""
-    sub, is_over = desk.root / "sub", threading.Event()
+    sub, is_over = workspace.root / "sub", threading.Event()
 
     def swap() -> None:
         for number in count():
@@ -134,14 +134,14 @@ def test_symlink_race_writes_nothing_outside(desk: ToolWorkspace, outside: Path)
                 return
             with suppress(FileExistsError):  # who writes may have made the folder
                 sub.symlink_to(outside) if number % 2 else sub.mkdir()
-            sub.unlink() if sub.is_symlink() else sub.rename(desk.root / f"old{number}")
+            sub.unlink() if sub.is_symlink() else sub.rename(workspace.root / f"old{number}")
 
     swapper = threading.Thread(target=swap)
     swapper.start()
     try:
         for number in range(300):
-            desk.do("Write", file_path=f"sub/{number}.txt", content="ours")
-            desk.do("Write", file_path="sub/theirs.txt", content="ours")
+            workspace.run_tool("Write", file_path=f"sub/{number}.txt", content="ours")
+            workspace.run_tool("Write", file_path="sub/theirs.txt", content="ours")
     finally:
         is_over.set()
         swapper.join()
@@ -166,12 +166,12 @@ def test_path_walk_follows_no_symlink(tmp_path: Path) -> None:
     assert (real / "a.txt").read_text() == "a"
 
 
-def test_special_files_are_not_replaced(desk: ToolWorkspace) -> None:
-    os.mkfifo(desk.root / "pipe")
-    assert desk.do("Write", file_path="pipe", content="x").is_error
+def test_special_files_are_not_replaced(workspace: ToolWorkspace) -> None:
+    os.mkfifo(workspace.root / "pipe")
+    assert workspace.run_tool("Write", file_path="pipe", content="x").is_error
     with pytest.raises(OSError):
-        files.write_bytes(desk.root / "pipe", b"x")
-    assert not (desk.root / "pipe").is_file()
+        files.write_bytes(workspace.root / "pipe", b"x")
+    assert not (workspace.root / "pipe").is_file()
 
 
 def test_symlinked_workspace_is_resolved(tmp_path: Path) -> None:
@@ -187,10 +187,12 @@ def test_symlinked_workspace_is_resolved(tmp_path: Path) -> None:
     assert place.is_readable(real.resolve() / "r" / "a.txt")
 
 
-def test_reading_outside_needs_permission(desk: ToolWorkspace, outside: Path) -> None:
-    proposal = desk.tools["Read"].propose({"file_path": "../outside/theirs.txt"}, desk.place)
+def test_reading_outside_needs_permission(workspace: ToolWorkspace, outside: Path) -> None:
+    proposal = workspace.tools["Read"].propose(
+        {"file_path": "../outside/theirs.txt"}, workspace.place
+    )
     assert proposal.paths == (outside / "theirs.txt",)
-    assert not desk.place.is_readable(proposal.paths[0])
-    assert desk.place.results_folder and desk.place.scratch
-    assert desk.place.is_readable(desk.place.results_folder / "b.txt")
-    assert desk.place.is_readable(desk.place.scratch / "tasks" / "b.output")
+    assert not workspace.place.is_readable(proposal.paths[0])
+    assert workspace.place.results_folder and workspace.place.scratch
+    assert workspace.place.is_readable(workspace.place.results_folder / "b.txt")
+    assert workspace.place.is_readable(workspace.place.scratch / "tasks" / "b.output")

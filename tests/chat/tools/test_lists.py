@@ -5,28 +5,28 @@ from typing import Any
 
 import pytest
 
-from tests.chat.tools.desk import ToolWorkspace
+from tests.chat.tools.workspace import ToolWorkspace
 
 ONE = {"content": "One", "status": "in_progress", "activeForm": "Doing one"}
 TWO = {"content": "Two", "status": "pending", "activeForm": "Doing two"}
 
 
 # checklist: P84, P85, P86, P116
-def test_todo_list_is_written_as_a_whole(desk: ToolWorkspace) -> None:
-    first = desk.do("TodoWrite", todos=[ONE, TWO])
+def test_todo_list_is_written_as_a_whole(workspace: ToolWorkspace) -> None:
+    first = workspace.run_tool("TodoWrite", todos=[ONE, TWO])
     assert first.content == (
         "Todos have been modified successfully. Ensure that you continue to use the todo list to"
         " track your progress. Please proceed with the current tasks if applicable"
     )
     assert first.output == {"oldTodos": [], "newTodos": [ONE, TWO]}
-    second = desk.do("TodoWrite", todos=[TWO])
+    second = workspace.run_tool("TodoWrite", todos=[TWO])
     assert second.output == {"oldTodos": [ONE, TWO], "newTodos": [TWO]}
 
 
-def test_finished_list_is_empty(desk: ToolWorkspace) -> None:
+def test_finished_list_is_empty(workspace: ToolWorkspace) -> None:
     done = {**ONE, "status": "completed"}
-    assert desk.do("TodoWrite", todos=[done]).output["newTodos"] == [done]
-    assert desk.do("TodoWrite", todos=[]).output["oldTodos"] == []
+    assert workspace.run_tool("TodoWrite", todos=[done]).output["newTodos"] == [done]
+    assert workspace.run_tool("TodoWrite", todos=[]).output["oldTodos"] == []
 
 
 # checklist: P116
@@ -40,33 +40,33 @@ def test_finished_list_is_empty(desk: ToolWorkspace) -> None:
         ({**ONE, "more": 1}, ["todos", 0, "more"]),
     ],
 )
-def test_invalid_todos(desk: ToolWorkspace, todo: Any, path: list[Any]) -> None:
-    outcome = desk.do("TodoWrite", todos=[todo])
+def test_invalid_todos(workspace: ToolWorkspace, todo: Any, path: list[Any]) -> None:
+    outcome = workspace.run_tool("TodoWrite", todos=[todo])
     assert outcome.is_error
     assert json.loads(outcome.output.removeprefix("InputValidationError: "))[0]["path"] == path
-    assert desk.place.todos == []
+    assert workspace.place.todos == []
 
 
 # checklist: P84
-def test_tasks_are_updated_individually(desk: ToolWorkspace) -> None:
+def test_tasks_are_updated_individually(workspace: ToolWorkspace) -> None:
     results = [
-        desk.told("TaskCreate", subject="one", description="do one"),
-        desk.told("TaskCreate", subject="two", activeForm="Doing two"),
-        desk.told("TaskList"),
-        desk.told("TaskGet", taskId="1"),
-        desk.told("TaskUpdate", taskId="1", status="in_progress"),
-        desk.told("TaskUpdate", taskId="1", status="completed", subject="One"),
-        desk.told("TaskUpdate", taskId="2", addBlockedBy=["1", "7"], owner="me"),
-        desk.told("TaskGet", taskId="2"),
-        desk.told("TaskList"),
-        desk.told("TaskUpdate", taskId="1", status="pending"),
-        desk.told("TaskList"),
-        desk.told("TaskUpdate", taskId="1", status="deleted"),
-        desk.told("TaskGet", taskId="1"),
-        desk.told("TaskGet", taskId="2"),
-        desk.told("TaskCreate", subject="three"),
-        desk.told("TaskUpdate", taskId="9", status="completed"),
-        desk.told("TaskUpdate", taskId="3"),
+        workspace.result_text("TaskCreate", subject="one", description="do one"),
+        workspace.result_text("TaskCreate", subject="two", activeForm="Doing two"),
+        workspace.result_text("TaskList"),
+        workspace.result_text("TaskGet", taskId="1"),
+        workspace.result_text("TaskUpdate", taskId="1", status="in_progress"),
+        workspace.result_text("TaskUpdate", taskId="1", status="completed", subject="One"),
+        workspace.result_text("TaskUpdate", taskId="2", addBlockedBy=["1", "7"], owner="me"),
+        workspace.result_text("TaskGet", taskId="2"),
+        workspace.result_text("TaskList"),
+        workspace.result_text("TaskUpdate", taskId="1", status="pending"),
+        workspace.result_text("TaskList"),
+        workspace.result_text("TaskUpdate", taskId="1", status="deleted"),
+        workspace.result_text("TaskGet", taskId="1"),
+        workspace.result_text("TaskGet", taskId="2"),
+        workspace.result_text("TaskCreate", subject="three"),
+        workspace.result_text("TaskUpdate", taskId="9", status="completed"),
+        workspace.result_text("TaskUpdate", taskId="3"),
     ]
     assert results == [
         "Task #1 created successfully: one",
@@ -90,10 +90,12 @@ def test_tasks_are_updated_individually(desk: ToolWorkspace) -> None:
 
 
 # checklist: P86
-def test_task_results_in_the_log(desk: ToolWorkspace) -> None:
-    made = desk.do("TaskCreate", subject="one", description="do one", metadata={"k": 1, "l": 2})
+def test_task_results_in_the_log(workspace: ToolWorkspace) -> None:
+    made = workspace.run_tool(
+        "TaskCreate", subject="one", description="do one", metadata={"k": 1, "l": 2}
+    )
     assert made.output == {"task": {"id": "1", "subject": "one", "description": "do one"}}
-    changed = desk.do(
+    changed = workspace.run_tool(
         "TaskUpdate", taskId="1", status="completed", owner="me", metadata={"k": None, "m": 3}
     )
     assert changed.output == {
@@ -102,24 +104,24 @@ def test_task_results_in_the_log(desk: ToolWorkspace) -> None:
         "updatedFields": ["owner", "metadata", "status"],
         "statusChange": {"from": "pending", "to": "completed"},
     }
-    assert desk.place.tasks["1"]["metadata"] == {"l": 2, "m": 3}
-    assert desk.do("TaskGet", taskId="1").output["task"]["status"] == "completed"
-    listed = desk.do("TaskList").output
+    assert workspace.place.tasks["1"]["metadata"] == {"l": 2, "m": 3}
+    assert workspace.run_tool("TaskGet", taskId="1").output["task"]["status"] == "completed"
+    listed = workspace.run_tool("TaskList").output
     assert listed == {
         "tasks": [
             {"id": "1", "subject": "one", "status": "completed", "owner": "me", "blockedBy": []}
         ]
     }
-    missing = desk.do("TaskUpdate", taskId="9").output
+    missing = workspace.run_tool("TaskUpdate", taskId="9").output
     assert missing == {
         "success": False,
         "taskId": "9",
         "updatedFields": [],
         "error": "Task not found",
     }
-    assert desk.do("TaskGet", taskId="9").output == {"task": None}
+    assert workspace.run_tool("TaskGet", taskId="9").output == {"task": None}
 
 
-def test_empty_list_says_so(desk: ToolWorkspace) -> None:
-    assert desk.told("TaskList") == "No tasks found"
-    assert "`description` is missing" in desk.told("TaskCreate", subject="")
+def test_empty_list_says_so(workspace: ToolWorkspace) -> None:
+    assert workspace.result_text("TaskList") == "No tasks found"
+    assert "`description` is missing" in workspace.result_text("TaskCreate", subject="")

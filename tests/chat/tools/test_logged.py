@@ -7,7 +7,7 @@ import pytest
 
 from plait.chat.tools import toolbox
 from plait.write.lines import VERSIONS, Version
-from tests.chat.stage import ScriptedClient
+from tests.chat.scripted_client import ScriptedClient
 
 CALLS: list[tuple[str, dict[str, Any], str, set[str]]] = [
     ("Read", {"file_path": "a.txt"}, "1\tone\n2\t", {"type", "file"}),
@@ -63,10 +63,10 @@ CALLS: list[tuple[str, dict[str, Any], str, set[str]]] = [
 def test_every_tool_in_a_turn(tmp_path: Path, version: Version) -> None:
     answers = [{"calls": [{"name": name, "input": given}]} for name, given, _, _ in CALLS]
     script = {"answers": [*answers, {"text": "Done."}]}
-    stage = ScriptedClient(tmp_path, script, tools=[*toolbox().values()], version=version)
-    (stage.work / "a.txt").write_text("one\n")
-    stage.ask("Do it all.")
-    lines = stage.lines
+    session = ScriptedClient(tmp_path, script, tools=[*toolbox().values()], version=version)
+    (session.work / "a.txt").write_text("one\n")
+    session.ask("Do it all.")
+    lines = session.lines
     used = {
         block["id"]: block["name"]
         for line in lines
@@ -87,8 +87,8 @@ def test_every_tool_in_a_turn(tmp_path: Path, version: Version) -> None:
         assert block["content"].startswith(item)
         assert not block.get("is_error")
         assert set(line["toolUseResult"]) == keys
-    assert (stage.work / "a.txt").read_text() == "1\n"
-    assert (stage.work / "b.txt").read_text() == "new\n"
+    assert (session.work / "a.txt").read_text() == "1\n"
+    assert (session.work / "b.txt").read_text() == "new\n"
 
 
 # checklist: P85, P86
@@ -100,9 +100,9 @@ def test_failed_call_in_a_turn(tmp_path: Path) -> None:
         {"name": "Write", "input": {"file_path": "../out.txt", "content": "x"}},
     ]
     script = {"answers": [{"calls": calls}, {"text": "Oh."}]}
-    stage = ScriptedClient(tmp_path, script, tools=[*toolbox().values()])
-    stage.ask("Do it all.")
-    results = [line for line in stage.lines if "toolUseResult" in line]
+    session = ScriptedClient(tmp_path, script, tools=[*toolbox().values()])
+    session.ask("Do it all.")
+    results = [line for line in session.lines if "toolUseResult" in line]
     assert [line["message"]["content"][0]["is_error"] for line in results] == [True] * 4
     items = [line["toolUseResult"] for line in results]
     assert items[0].startswith("Error: File does not exist.")
@@ -117,15 +117,15 @@ def test_end_of_a_command_names_its_call(tmp_path: Path) -> None:
     waits = {"command": "sleep 0.4; touch x"}
     calls = [{"calls": [{"name": "Bash", "input": given}]} for given in (started, waits)]
     script = {"answers": [*calls, {"text": "Done."}, {"text": "I see."}]}
-    stage = ScriptedClient(tmp_path, script, tools=[*toolbox().values()])
-    stage.ask("Do it.")
+    session = ScriptedClient(tmp_path, script, tools=[*toolbox().values()])
+    session.ask("Do it.")
     call = next(
         block["id"]
-        for line in stage.lines
+        for line in session.lines
         if line["type"] == "assistant"
         for block in line["message"]["content"]
         if block["type"] == "tool_use"
     )
-    entry = next(line for line in stage.lines if line["type"] == "queue-operation")["content"]
+    entry = next(line for line in session.lines if line["type"] == "queue-operation")["content"]
     assert f"<tool-use-id>{call}</tool-use-id>" in entry
     assert 'Background command "quick" failed with exit code 4' in entry

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from plait.chat.tools import edit as patches
 from plait.chat.tools.edit import build_hunks, build_patch, diff_lines
-from tests.chat.tools.desk import apply_hunks
+from tests.chat.tools.workspace import apply_hunks
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", "\td"]), max_size=14)
 TEXTS = st.tuples(LINES, st.booleans()).map(

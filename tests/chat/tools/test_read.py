@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from plait.chat.tools.files import decode_file, format_size
 from plait.chat.tools.read import read_dimensions
-from tests.chat.tools.desk import ToolWorkspace
+from tests.chat.tools.workspace import ToolWorkspace
 
 DOT = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -21,9 +21,9 @@ DOT = base64.b64decode(
 
 
 # checklist: P84, P85, P86, P109
-def test_lines_are_numbered(desk: ToolWorkspace) -> None:
-    path = str(desk.put("a.txt", "one\ntwo\nthree\n"))
-    outcome = desk.do("Read", file_path=path)
+def test_lines_are_numbered(workspace: ToolWorkspace) -> None:
+    path = str(workspace.put("a.txt", "one\ntwo\nthree\n"))
+    outcome = workspace.run_tool("Read", file_path=path)
     assert outcome.content == "1\tone\n2\ttwo\n3\tthree\n4\t"
     assert outcome.is_error is None
     assert outcome.output == {
@@ -55,9 +55,9 @@ def test_lines_are_numbered(desk: ToolWorkspace) -> None:
         ),
     ],
 )
-def test_partial_read(desk: ToolWorkspace, asked: dict[str, Any], expected: str) -> None:
-    desk.put("a.txt", "one\ntwo\nthree\n")
-    assert desk.told("Read", file_path="a.txt", **asked) == expected
+def test_partial_read(workspace: ToolWorkspace, asked: dict[str, Any], expected: str) -> None:
+    workspace.put("a.txt", "one\ntwo\nthree\n")
+    assert workspace.result_text("Read", file_path="a.txt", **asked) == expected
 
 
 @given(
@@ -69,9 +69,11 @@ def test_parts_join_to_the_file(text: str, offset: int, limit: int) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        desk = ToolWorkspace(Path(folder))
-        desk.put("a.txt", text)
-        file = desk.do("Read", file_path="a.txt", offset=offset, limit=limit).output["file"]
+        workspace = ToolWorkspace(Path(folder))
+        workspace.put("a.txt", text)
+        file = workspace.run_tool("Read", file_path="a.txt", offset=offset, limit=limit).output[
+            "file"
+        ]
         lines = text.split("\n")
         assert file["content"] == "\n".join(lines[offset - 1 : offset - 1 + limit])
         assert file["totalLines"] == len(lines)
@@ -92,9 +94,9 @@ def test_parts_join_to_the_file(text: str, offset: int, limit: int) -> None:
         ("a\x0cb\u2028c".encode(), "1\ta\x0cb\u2028c"),
     ],
 )
-def test_decoding(desk: ToolWorkspace, data: bytes, text: str) -> None:
-    desk.put("a.txt", data)
-    assert desk.told("Read", file_path="a.txt").startswith(text)
+def test_decoding(workspace: ToolWorkspace, data: bytes, text: str) -> None:
+    workspace.put("a.txt", data)
+    assert workspace.result_text("Read", file_path="a.txt").startswith(text)
 
 
 @pytest.mark.parametrize(
@@ -112,42 +114,42 @@ def test_decoding(desk: ToolWorkspace, data: bytes, text: str) -> None:
         ("to_zero", "<tool_use_error>Cannot read"),
     ],
 )
-def test_unreadable_files(desk: ToolWorkspace, name: str, text: str) -> None:
-    desk.put("a.txt", "one")
-    desk.put("a.dat", "one")
-    (desk.root / "sub").mkdir()
-    os.mkfifo(desk.root / "pipe")
-    (desk.root / "to_zero").symlink_to("/dev/zero")
-    outcome = desk.do("Read", file_path=name)
+def test_unreadable_files(workspace: ToolWorkspace, name: str, text: str) -> None:
+    workspace.put("a.txt", "one")
+    workspace.put("a.dat", "one")
+    (workspace.root / "sub").mkdir()
+    os.mkfifo(workspace.root / "pipe")
+    (workspace.root / "to_zero").symlink_to("/dev/zero")
+    outcome = workspace.run_tool("Read", file_path=name)
     assert outcome.is_error
-    assert str(outcome.content).replace(str(desk.root), ".").startswith(text)
+    assert str(outcome.content).replace(str(workspace.root), ".").startswith(text)
     assert str(outcome.output).startswith("Error: ")
 
 
-def test_large_file_is_read_in_parts(desk: ToolWorkspace) -> None:
-    desk.put("big.txt", "0123456789abcde\n" * 20_000)
-    text = desk.told("Read", file_path="big.txt")
+def test_large_file_is_read_in_parts(workspace: ToolWorkspace) -> None:
+    workspace.put("big.txt", "0123456789abcde\n" * 20_000)
+    text = workspace.result_text("Read", file_path="big.txt")
     assert text.startswith("File content (312.5KB) exceeds maximum allowed size (256KB). Use")
-    text = desk.told("Read", file_path="big.txt", offset=20_000)
+    text = workspace.result_text("Read", file_path="big.txt", offset=20_000)
     assert text == "20000\t0123456789abcde\n20001\t"
-    text = desk.told("Read", file_path="big.txt", limit=20_000)
+    text = workspace.result_text("Read", file_path="big.txt", limit=20_000)
     assert text.startswith("File content (79999 tokens) exceeds maximum allowed tokens (25000).")
-    whole = desk.do("Read", file_path="big.txt", allow_large=True)
+    whole = workspace.run_tool("Read", file_path="big.txt", allow_large=True)
     assert whole.output["file"]["numLines"] == 20_001
 
 
-def test_long_file_is_cut_and_says_so(desk: ToolWorkspace) -> None:
-    desk.put("long.txt", "0123456789\n" * 20_000)
-    outcome = desk.do("Read", file_path="long.txt")
+def test_long_file_is_cut_and_says_so(workspace: ToolWorkspace) -> None:
+    workspace.put("long.txt", "0123456789\n" * 20_000)
+    outcome = workspace.run_tool("Read", file_path="long.txt")
     file = outcome.output["file"]
     assert file["truncatedByTokenCap"] is True
     assert file["numLines"] == 85_000 // 11
     assert f"[The first {file['numLines']} of 20001 lines." in outcome.content
 
 
-def test_image_is_an_image(desk: ToolWorkspace) -> None:
-    path = str(desk.put("dot.png", DOT))
-    outcome = desk.do("Read", file_path=path)
+def test_image_is_an_image(workspace: ToolWorkspace) -> None:
+    path = str(workspace.put("dot.png", DOT))
+    outcome = workspace.run_tool("Read", file_path=path)
     encoded = base64.b64encode(DOT).decode()
     source = {"type": "base64", "data": encoded, "media_type": "image/png"}
     assert outcome.content == [{"type": "image", "source": source}]
@@ -179,30 +181,32 @@ def test_image_sizes(kind: str, data: bytes) -> None:
     assert read_dimensions(kind, data[:9]) is None
 
 
-def test_file_only_named_like_an_image(desk: ToolWorkspace) -> None:
-    desk.put("bad.png", b"not an image")
-    desk.put("empty.png", b"")
-    desk.put("huge.png", DOT + bytes(4 * 1024 * 1024))
-    text = desk.told("Read", file_path="bad.png")
+def test_file_only_named_like_an_image(workspace: ToolWorkspace) -> None:
+    workspace.put("bad.png", b"not an image")
+    workspace.put("empty.png", b"")
+    workspace.put("huge.png", DOT + bytes(4 * 1024 * 1024))
+    text = workspace.result_text("Read", file_path="bad.png")
     assert "Detected: unrecognized bytes (hex: 6e 6f 74 20 61 6e 20 69)" in text
-    assert desk.told("Read", file_path="empty.png") == "Image file is empty: empty.png"
-    assert desk.told("Read", file_path="huge.png").startswith("Image is too large to read (4.0MB)")
+    assert workspace.result_text("Read", file_path="empty.png") == "Image file is empty: empty.png"
+    assert workspace.result_text("Read", file_path="huge.png").startswith(
+        "Image is too large to read (4.0MB)"
+    )
 
 
-def test_document_is_sent_in_full(desk: ToolWorkspace) -> None:
-    desk.put("a.pdf", b"%PDF-1.4 abc")
-    desk.put("bad.pdf", b"nope")
-    outcome = desk.do("Read", file_path="a.pdf")
+def test_document_is_sent_in_full(workspace: ToolWorkspace) -> None:
+    workspace.put("a.pdf", b"%PDF-1.4 abc")
+    workspace.put("bad.pdf", b"nope")
+    outcome = workspace.run_tool("Read", file_path="a.pdf")
     found = {"type": "text", "text": "PDF file read: a.pdf (12 bytes)"}
     source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQgYWJj"}
     assert outcome.content == [found, {"type": "document", "source": source}]
     assert outcome.output["file"]["originalSize"] == 12
-    assert desk.told("Read", file_path="bad.pdf") == (
+    assert workspace.result_text("Read", file_path="bad.pdf") == (
         "File is not a valid PDF (missing %PDF- header): bad.pdf"
     )
 
 
-def test_notebook_is_shown_by_cell(desk: ToolWorkspace) -> None:
+def test_notebook_is_shown_by_cell(workspace: ToolWorkspace) -> None:
     picture = {"image/png": "aGk=\n", "text/plain": "<img>"}
     outputs = [
         {"output_type": "stream", "text": ["1\n"]},
@@ -211,8 +215,8 @@ def test_notebook_is_shown_by_cell(desk: ToolWorkspace) -> None:
     ]
     code = {"cell_type": "code", "id": "a1", "source": ["print(1)\n", "2"], "execution_count": 3}
     cells = [{**code, "outputs": outputs}, {"cell_type": "markdown", "source": "# Hi"}]
-    desk.put("b.ipynb", json.dumps({"cells": cells}))
-    outcome = desk.do("Read", file_path="b.ipynb")
+    workspace.put("b.ipynb", json.dumps({"cells": cells}))
+    outcome = workspace.run_tool("Read", file_path="b.ipynb")
     assert outcome.content == [
         {"text": '<cell id="a1">print(1)\n2</cell id="a1">\n\n1\n\n\n<img>', "type": "text"},
         {
@@ -236,21 +240,21 @@ def test_notebook_is_shown_by_cell(desk: ToolWorkspace) -> None:
 
 
 @pytest.mark.parametrize("text", ["{not json", "[]", '{"cells":5}', '{"cells":[{"source":1}]}'])
-def test_invalid_notebooks(desk: ToolWorkspace, text: str) -> None:
-    desk.put("bad.ipynb", text)
-    assert desk.told("Read", file_path="bad.ipynb").startswith("Notebook file is not ")
+def test_invalid_notebooks(workspace: ToolWorkspace, text: str) -> None:
+    workspace.put("bad.ipynb", text)
+    assert workspace.result_text("Read", file_path="bad.ipynb").startswith("Notebook file is not ")
 
 
-def test_long_cell_output_is_left_out(desk: ToolWorkspace) -> None:
+def test_long_cell_output_is_left_out(workspace: ToolWorkspace) -> None:
     output = {"output_type": "stream", "text": "e" * 10_001}
-    desk.put("b.ipynb", json.dumps({"cells": [{"source": "", "outputs": [output]}]}))
+    workspace.put("b.ipynb", json.dumps({"cells": [{"source": "", "outputs": [output]}]}))
     assert "Outputs are too large to include. Use Bash with: cat <notebook_path> | jq" in str(
-        desk.do("Read", file_path="b.ipynb").content
+        workspace.run_tool("Read", file_path="b.ipynb").content
     )
 
 
-def test_wrong_arguments_are_refused_as_by_the_client(desk: ToolWorkspace) -> None:
-    outcome = desk.do("Read", file_path=5, limit=1.5, more=1)
+def test_wrong_arguments_are_refused_as_by_the_client(workspace: ToolWorkspace) -> None:
+    outcome = workspace.run_tool("Read", file_path=5, limit=1.5, more=1)
     assert outcome.content == (
         "<tool_use_error>InputValidationError: Read failed due to the following issues:\n"
         "The parameter `file_path` type is expected as `string` but provided as `number`\n"
@@ -263,7 +267,7 @@ def test_wrong_arguments_are_refused_as_by_the_client(desk: ToolWorkspace) -> No
         "invalid_type",
         "unrecognized_keys",
     ]
-    assert desk.told("Read") == (
+    assert workspace.result_text("Read") == (
         "<tool_use_error>InputValidationError: Read failed due to the following issue:\n"
         "The required parameter `file_path` is missing</tool_use_error>"
     )

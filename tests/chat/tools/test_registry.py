@@ -5,7 +5,7 @@ import json
 import pytest
 
 from plait.chat.tools import toolbox
-from tests.chat.tools.desk import ToolWorkspace
+from tests.chat.tools.workspace import ToolWorkspace
 
 
 def test_every_definition_is_valid() -> None:
@@ -23,11 +23,11 @@ def test_tools_can_be_disabled() -> None:
 
 
 @pytest.mark.parametrize("name", toolbox(has_network=True))
-def test_any_tool_input_gets_a_result(desk: ToolWorkspace, name: str) -> None:
+def test_any_tool_input_gets_a_result(workspace: ToolWorkspace, name: str) -> None:
     odd: list[object] = [None, [], 5, "x", {"a": {}}, True, -1, 1e300]
-    for field in desk.tools[name].definition["input_schema"]["properties"]:
+    for field in workspace.tools[name].definition["input_schema"]["properties"]:
         for value in odd:
-            outcome = desk.do(name, **{field: value, "unheard_of": 1})
+            outcome = workspace.run_tool(name, **{field: value, "unheard_of": 1})
             assert outcome.is_error
             assert "An unexpected parameter `unheard_of` was provided" in str(
                 outcome.content

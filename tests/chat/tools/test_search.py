@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from plait.chat.tools.base import ToolError
 from plait.chat.tools.search import GlobSet, SearchQuery, build_command, split_patterns
-from tests.chat.tools.desk import ToolWorkspace
+from tests.chat.tools.workspace import ToolWorkspace
 
 FILES = {
     "a.py": "import os\ndef alpha():\n    return 1\n# Alpha beta\n",
@@ -39,18 +39,18 @@ FOUND = ["keep.log", "src/top.txt", "crlf.txt", "long.txt", ".hidden", "src/c.ts
 
 
 @pytest.fixture
-def project(desk: ToolWorkspace) -> ToolWorkspace:
+def project(workspace: ToolWorkspace) -> ToolWorkspace:
     """A small project, its files changed one after the other."""
     for name, text in FILES.items():
-        desk.put(name, text)
+        workspace.put(name, text)
     for order, name in enumerate(reversed(FOUND)):
-        os.utime(desk.root / name, (1_500_000_000 + order,) * 2)
-    return desk
+        os.utime(workspace.root / name, (1_500_000_000 + order,) * 2)
+    return workspace
 
 
 # checklist: P84, P86, P114
 def test_matching_files_are_newest_first(project: ToolWorkspace) -> None:
-    outcome = project.do("Grep", pattern="alpha")
+    outcome = project.run_tool("Grep", pattern="alpha")
     assert outcome.content == "\n".join(["Found 8 files", *FOUND])
     assert outcome.output == {
         "mode": "files_with_matches",
@@ -62,7 +62,9 @@ def test_matching_files_are_newest_first(project: ToolWorkspace) -> None:
 
 # checklist: P85, P86, P114
 def test_matching_lines(project: ToolWorkspace) -> None:
-    outcome = project.do("Grep", pattern="alpha", output_mode="content", path="src", glob="*.ts")
+    outcome = project.run_tool(
+        "Grep", pattern="alpha", output_mode="content", path="src", glob="*.ts"
+    )
     assert outcome.content == "src/c.ts:1:alpha ts"
     assert outcome.output == {
         "mode": "content",
@@ -116,11 +118,11 @@ def test_matching_lines(project: ToolWorkspace) -> None:
 def test_matching_lines_output(
     project: ToolWorkspace, asked: dict[str, Any], expected: str
 ) -> None:
-    assert project.told("Grep", pattern="alpha", output_mode="content", **asked) == expected
+    assert project.result_text("Grep", pattern="alpha", output_mode="content", **asked) == expected
 
 
 def test_match_counts(project: ToolWorkspace) -> None:
-    outcome = project.do("Grep", pattern="alpha", output_mode="count", glob="*.py")
+    outcome = project.run_tool("Grep", pattern="alpha", output_mode="count", glob="*.py")
     assert outcome.content == "a.py:1\nb.py:2\n\nFound 3 total occurrences across 2 files."
     assert outcome.output == {
         "mode": "count",
@@ -129,7 +131,7 @@ def test_match_counts(project: ToolWorkspace) -> None:
         "content": "a.py:1\nb.py:2",
         "numMatches": 3,
     }
-    text = project.told("Grep", pattern="multi", output_mode="count")
+    text = project.result_text("Grep", pattern="multi", output_mode="count")
     assert text == "src/d.tsx:1\n\nFound 1 total occurrence across 1 file."
 
 
@@ -142,13 +144,13 @@ def test_match_counts(project: ToolWorkspace) -> None:
     ],
 )
 def test_no_matches(project: ToolWorkspace, pattern: str, mode: str, expected: str) -> None:
-    assert project.told("Grep", pattern=pattern, output_mode=mode) == expected
+    assert project.result_text("Grep", pattern=pattern, output_mode=mode) == expected
 
 
 def test_multiline(project: ToolWorkspace) -> None:
     asked = {"pattern": "multi.line", "output_mode": "content", "glob": "*.tsx"}
-    assert project.told("Grep", **asked) == "No matches found"
-    text = project.told("Grep", multiline=True, **asked)
+    assert project.result_text("Grep", **asked) == "No matches found"
+    text = project.result_text("Grep", multiline=True, **asked)
     assert text == "src/d.tsx:2:multi\nsrc/d.tsx:3:line"
 
 
@@ -171,7 +173,7 @@ def test_multiline(project: ToolWorkspace) -> None:
     ],
 )
 def test_refused_searches(project: ToolWorkspace, asked: dict[str, Any], text: str) -> None:
-    outcome = project.do("Grep", **asked)
+    outcome = project.run_tool("Grep", **asked)
     assert outcome.is_error
     assert str(outcome.content).startswith(text)
 
@@ -180,13 +182,13 @@ def test_refused_searches(project: ToolWorkspace, asked: dict[str, Any], text: s
     "pattern", ["--help", "-e", "(?<name>alpha)", r"^alpha$", r"\balpha\b", "é"]
 )
 def test_odd_patterns(project: ToolWorkspace, pattern: str) -> None:
-    assert not project.do("Grep", pattern=pattern).is_error
+    assert not project.run_tool("Grep", pattern=pattern).is_error
 
 
-def test_catastrophic_pattern_is_fast(desk: ToolWorkspace) -> None:
+def test_catastrophic_pattern_is_fast(workspace: ToolWorkspace) -> None:
     pytest.importorskip("re2")
-    desk.put("a.txt", "a" * 40_000 + "!\n")
-    assert desk.told("Grep", pattern="(a+)+$") == "No files found"
+    workspace.put("a.txt", "a" * 40_000 + "!\n")
+    assert workspace.result_text("Grep", pattern="(a+)+$") == "No files found"
 
 
 @given(
@@ -197,9 +199,9 @@ def test_context_lines(text: str, pattern: str) -> None:
     import re
 
     with tempfile.TemporaryDirectory() as folder:
-        desk = ToolWorkspace(Path(folder))
-        desk.put("a.txt", text)
-        outcome = desk.do(
+        workspace = ToolWorkspace(Path(folder))
+        workspace.put("a.txt", text)
+        outcome = workspace.run_tool(
             "Grep", pattern=pattern, output_mode="content", path="a.txt", head_limit=0
         )
         lines = text.removesuffix("\n").split("\n") if text else []
@@ -209,28 +211,28 @@ def test_context_lines(text: str, pattern: str) -> None:
         assert outcome.output["content"] == "\n".join(expected)
 
 
-def test_without_a_repository_nothing_is_ignored(desk: ToolWorkspace) -> None:
-    desk.put(".gitignore", "a.txt\n")
-    desk.put(".ignore", "b.txt\n")
-    desk.put("a.txt", "alpha\n")
-    desk.put("b.txt", "alpha\n")
-    assert desk.told("Grep", pattern="alpha") == "Found 1 file\na.txt"
+def test_without_a_repository_nothing_is_ignored(workspace: ToolWorkspace) -> None:
+    workspace.put(".gitignore", "a.txt\n")
+    workspace.put(".ignore", "b.txt\n")
+    workspace.put("a.txt", "alpha\n")
+    workspace.put("b.txt", "alpha\n")
+    assert workspace.result_text("Grep", pattern="alpha") == "Found 1 file\na.txt"
 
 
 def test_gitignore_of_parent_folders_applies(project: ToolWorkspace) -> None:
     project.put("src/x.log", "alpha\n")
-    lines = project.told("Grep", pattern="alpha", path="src").splitlines()
+    lines = project.result_text("Grep", pattern="alpha", path="src").splitlines()
     assert lines == ["Found 2 files", "src/top.txt", "src/c.ts"]
 
 
-def test_symlinks_are_not_followed(desk: ToolWorkspace) -> None:
-    outside = desk.root.parent / "outside"
+def test_symlinks_are_not_followed(workspace: ToolWorkspace) -> None:
+    outside = workspace.root.parent / "outside"
     outside.mkdir()
     (outside / "a.txt").write_text("alpha\n")
-    (desk.root / "link").symlink_to(outside)
-    (desk.root / "a.txt").symlink_to(outside / "a.txt")
-    assert desk.told("Grep", pattern="alpha") == "No files found"
-    assert desk.told("Glob", pattern="**/*") == "No files found"
+    (workspace.root / "link").symlink_to(outside)
+    (workspace.root / "a.txt").symlink_to(outside / "a.txt")
+    assert workspace.result_text("Grep", pattern="alpha") == "No files found"
+    assert workspace.result_text("Glob", pattern="**/*") == "No files found"
 
 
 FAKE = """#!/bin/sh
@@ -240,38 +242,43 @@ exit {code}
 """
 
 
-def fake_ripgrep(desk: ToolWorkspace, text: str, code: int = 0) -> Path:
+def fake_ripgrep(workspace: ToolWorkspace, text: str, code: int = 0) -> Path:
     """Put a ripgrep on the path that says what it is told to."""
-    folder = desk.root.parent / "bin"
+    folder = workspace.root.parent / "bin"
     folder.mkdir(exist_ok=True)
     program = folder / "rg"
     program.write_text(FAKE.format(told=text, code=code))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    desk.place.environment = {"PATH": f"{folder}:/usr/bin:/bin"}
+    workspace.place.environment = {"PATH": f"{folder}:/usr/bin:/bin"}
     return program
 
 
-def test_ripgrep_is_used_if_present(desk: ToolWorkspace) -> None:
-    program = fake_ripgrep(desk, "%s/a.py:1:alpha\\n")
-    desk.put("a.py", "")
-    assert desk.told("Grep", pattern="-x", output_mode="content", **{"-C": 2}) == "a.py:1:alpha"
+def test_ripgrep_is_used_if_present(workspace: ToolWorkspace) -> None:
+    program = fake_ripgrep(workspace, "%s/a.py:1:alpha\\n")
+    workspace.put("a.py", "")
+    assert (
+        workspace.result_text("Grep", pattern="-x", output_mode="content", **{"-C": 2})
+        == "a.py:1:alpha"
+    )
     asked = program.with_name("rg.asked").read_text().split("\n")
-    assert asked[-5:-1] == ["--regexp", "-x", "--", str(desk.root)]
+    assert asked[-5:-1] == ["--regexp", "-x", "--", str(workspace.root)]
     assert "--no-config" in asked
 
 
-def test_patterns_that_ripgrep_rejects_are_reported(desk: ToolWorkspace) -> None:
-    program = fake_ripgrep(desk, "", 2)
+def test_patterns_that_ripgrep_rejects_are_reported(workspace: ToolWorkspace) -> None:
+    program = fake_ripgrep(workspace, "", 2)
     program.write_text("#!/bin/sh\necho 'rg: regex parse error' >&2\nexit 2\n")
-    text = desk.told("Grep", pattern="(")
+    text = workspace.result_text("Grep", pattern="(")
     assert text.endswith("without searching:\nrg: regex parse error")
 
 
-def test_hanging_ripgrep_is_killed(desk: ToolWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_ripgrep_is_killed(
+    workspace: ToolWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("plait.chat.tools.search.SEARCH_TIMEOUT", 0.3)
-    program = fake_ripgrep(desk, "")
+    program = fake_ripgrep(workspace, "")
     program.write_text('#!/bin/sh\necho $$ > "$0.pid"\nexec sleep 60\n')
-    assert desk.told("Grep", pattern="a") == "No files found"
+    assert workspace.result_text("Grep", pattern="a") == "No files found"
     pid = int(program.with_name("rg.pid").read_text())
     assert not Path(f"/proc/{pid}").exists()
 
@@ -290,7 +297,7 @@ def test_ripgrep_arguments() -> None:
 
 # checklist: P84, P85, P86, P113
 def test_glob_sorts_oldest_first(project: ToolWorkspace) -> None:
-    outcome = project.do("Glob", pattern="*.py")
+    outcome = project.run_tool("Glob", pattern="*.py")
     assert outcome.content == "a.py\nb.py"
     assert outcome.output.pop("durationMs") >= 0
     assert outcome.output == {
@@ -323,20 +330,20 @@ def test_patterns_match_paths(
     project: ToolWorkspace, pattern: str, path: str | None, expected: list[str]
 ) -> None:
     asked = {"pattern": pattern} | ({"path": path} if path else {})
-    assert sorted(project.told("Glob", **asked).split("\n")) == expected
+    assert sorted(project.result_text("Glob", **asked).split("\n")) == expected
 
 
 def test_absolute_pattern(project: ToolWorkspace) -> None:
-    text = project.told("Glob", pattern=f"{project.root}/src/*.ts")
+    text = project.result_text("Glob", pattern=f"{project.root}/src/*.ts")
     assert text == "src/c.ts"
     proposal = project.tools["Glob"].propose({"pattern": "/etc/*.conf"}, project.place)
     assert proposal.paths == (Path("/etc"),)
 
 
-def test_more_than_a_hundred_results_are_counted(desk: ToolWorkspace) -> None:
+def test_more_than_a_hundred_results_are_counted(workspace: ToolWorkspace) -> None:
     for number in range(101):
-        desk.put(f"f{number:03}.log", "")
-    outcome = desk.do("Glob", pattern="*.log")
+        workspace.put(f"f{number:03}.log", "")
+    outcome = workspace.run_tool("Glob", pattern="*.log")
     assert (outcome.output["numFiles"], outcome.output["totalMatches"]) == (100, 101)
     assert outcome.output["truncated"] is True
     assert str(outcome.content).endswith(
@@ -359,7 +366,7 @@ def test_more_than_a_hundred_results_are_counted(desk: ToolWorkspace) -> None:
     ],
 )
 def test_unreadable_places(project: ToolWorkspace, asked: dict[str, str], text: str) -> None:
-    outcome = project.do("Glob", **asked)
+    outcome = project.run_tool("Glob", **asked)
     assert outcome.is_error
     assert str(outcome.content).startswith(text)
 
@@ -382,7 +389,7 @@ def test_brace_patterns() -> None:
     assert GlobSet.parse([]).matches("a.py") is None
 
 
-def test_search_can_be_cancelled(desk: ToolWorkspace) -> None:
+def test_search_can_be_cancelled(workspace: ToolWorkspace) -> None:
     from plait.chat.tools import search as globs
 
     stopped: list[bool] = []

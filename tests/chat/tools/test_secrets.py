@@ -15,7 +15,7 @@ from plait.chat.tools.secrets import (
     secret_values,
     without_secrets,
 )
-from tests.chat.tools.desk import PATH, ToolWorkspace
+from tests.chat.tools.workspace import PATH, ToolWorkspace
 
 SECRET = "correct-horse-battery"
 
@@ -75,17 +75,17 @@ def test_environment_is_filtered() -> None:
 
 
 @pytest.fixture
-def guarded(desk: ToolWorkspace) -> ToolWorkspace:
-    """A desk of somebody whose environment holds a secret."""
+def guarded(workspace: ToolWorkspace) -> ToolWorkspace:
+    """A workspace of somebody whose environment holds a secret."""
     environment = {"PATH": PATH, "MY_TOKEN": SECRET, "PLAIN": "plain"}
-    desk.place.environment = without_secrets(environment)
-    desk.place.secrets = secret_values(environment)
-    return desk
+    workspace.place.environment = without_secrets(environment)
+    workspace.place.secrets = secret_values(environment)
+    return workspace
 
 
 def test_commands_do_not_inherit_them(guarded: ToolWorkspace) -> None:
-    assert guarded.told("Bash", command='echo "[$MY_TOKEN] $PLAIN"') == "[] plain"
-    assert SECRET not in guarded.told("Bash", command="env")
+    assert guarded.result_text("Bash", command='echo "[$MY_TOKEN] $PLAIN"') == "[] plain"
+    assert SECRET not in guarded.result_text("Bash", command="env")
 
 
 COMES_UPON = [
@@ -105,7 +105,7 @@ def test_secrets_in_output_are_replaced(
     guarded: ToolWorkspace, tool: str, arguments: dict[str, Any]
 ) -> None:
     guarded.put(".env", f"TOKEN={SECRET}\nx=1\n")
-    outcome = guarded.do(tool, **arguments)
+    outcome = guarded.run_tool(tool, **arguments)
     result = json.dumps([outcome.content, outcome.output])
     assert SECRET not in result
     if "?" not in str(arguments):
@@ -144,14 +144,17 @@ class Tells:
         return Outcome([{"type": "text", "text": SECRET}], {"a": {"b": SECRET}}, is_error=False)
 
 
-def test_reports_and_denials_are_redacted(desk: ToolWorkspace) -> None:
-    desk.place.secrets = (SECRET,)
-    desk.tools["Tells"] = SecretHidingTool(Tells())
-    assert desk.told("Tells") == f"<tool_use_error>no {SECRET_PLACEHOLDER}</tool_use_error>"
+def test_reports_and_denials_are_redacted(workspace: ToolWorkspace) -> None:
+    workspace.place.secrets = (SECRET,)
+    workspace.tools["Tells"] = SecretHidingTool(Tells())
+    assert (
+        workspace.result_text("Tells")
+        == f"<tool_use_error>no {SECRET_PLACEHOLDER}</tool_use_error>"
+    )
     proposal = Proposal("Tells", {}, "none", "")
-    run = desk.tools["Tells"].run(proposal, desk.place, desk.reports.append)
+    run = workspace.tools["Tells"].run(proposal, workspace.place, workspace.reports.append)
     outcome = asyncio.run(run)
-    assert desk.reports == [{"said": [SECRET_PLACEHOLDER]}]
+    assert workspace.reports == [{"said": [SECRET_PLACEHOLDER]}]
     assert outcome.content == [{"type": "text", "text": SECRET_PLACEHOLDER}]
     assert outcome.output == {"a": {"b": SECRET_PLACEHOLDER}}
     assert outcome.is_error is False

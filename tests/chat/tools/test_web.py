@@ -12,7 +12,7 @@ import pytest
 from plait.chat.tools import toolbox
 from plait.chat.tools.base import ToolError
 from plait.chat.tools.web import MAX_RESPONSE_BYTES, WebFetch, html_to_text, is_public
-from tests.chat.tools.desk import ToolWorkspace
+from tests.chat.tools.workspace import ToolWorkspace
 
 PAGE = (
     "<html><head><title>A  page</title><style>x{}</style></head><body><h2>Head</h2><p>Some"
@@ -66,16 +66,18 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-def online(desk: ToolWorkspace) -> ToolWorkspace:
-    """A desk with the network on, and this machine taken for a part of it."""
-    desk.place.has_network = True
-    desk.tools["WebFetch"] = WebFetch(is_allowed_address=lambda address: address == "127.0.0.1")
-    return desk
+def online(workspace: ToolWorkspace) -> ToolWorkspace:
+    """A workspace with the network on, and this machine taken for a part of it."""
+    workspace.place.has_network = True
+    workspace.tools["WebFetch"] = WebFetch(
+        is_allowed_address=lambda address: address == "127.0.0.1"
+    )
+    return workspace
 
 
 # checklist: P118
 def test_page_is_fetched(online: ToolWorkspace, url: str) -> None:
-    outcome = online.do("WebFetch", url=f"{url}/page", prompt="read")
+    outcome = online.run_tool("WebFetch", url=f"{url}/page", prompt="read")
     text = "# A page\n\n## Head\n\nSome [link](/x) text.\n\n- one\n- two\n\na\n  b"
     assert outcome.content == text
     assert outcome.output.pop("durationMs") >= 0
@@ -97,7 +99,7 @@ def test_page_is_answered_for_a_prompt(online: ToolWorkspace, url: str) -> None:
         return [{"type": "text", "text": "It has two."}]
 
     online.place.side_query = ask
-    assert online.told("WebFetch", url=f"{url}/page", prompt="How many?") == "It has two."
+    assert online.result_text("WebFetch", url=f"{url}/page", prompt="How many?") == "It has two."
     assert asked[0].startswith("Web page content:\n---\n# A page\n")
     assert asked[0].endswith("\n---\n\nHow many?")
 
@@ -115,11 +117,11 @@ def test_page_is_answered_for_a_prompt(online: ToolWorkspace, url: str) -> None:
     ],
 )
 def test_result_texts(online: ToolWorkspace, url: str, path: str, text: str) -> None:
-    assert online.told("WebFetch", url=url + path, prompt="read").startswith(text)
+    assert online.result_text("WebFetch", url=url + path, prompt="read").startswith(text)
 
 
 def test_a_redirect_to_another_host_is_not_followed(online: ToolWorkspace, url: str) -> None:
-    outcome = online.do("WebFetch", url=f"{url}/away", prompt="read")
+    outcome = online.run_tool("WebFetch", url=f"{url}/away", prompt="read")
     assert outcome.content == (
         "REDIRECT DETECTED: The URL redirects to a different host.\n\n"
         f"Original URL: {url}/away\nRedirect URL: http://other.example/page\nStatus: 302 Found\n\n"
@@ -128,13 +130,13 @@ def test_a_redirect_to_another_host_is_not_followed(online: ToolWorkspace, url: 
         '- prompt: "read"'
     )
     assert outcome.output["code"] == 302
-    inward = online.told("WebFetch", url=f"{url}/inward", prompt="read")
+    inward = online.result_text("WebFetch", url=f"{url}/inward", prompt="read")
     assert inward.startswith("REDIRECT DETECTED")
 
 
-def test_local_addresses_are_refused(desk: ToolWorkspace, url: str) -> None:
-    desk.place.has_network = True
-    text = desk.told("WebFetch", url=f"{url}/page", prompt="read")
+def test_local_addresses_are_refused(workspace: ToolWorkspace, url: str) -> None:
+    workspace.place.has_network = True
+    text = workspace.result_text("WebFetch", url=f"{url}/page", prompt="read")
     assert text == "Refusing to fetch from 127.0.0.1: it is not on the public internet."
 
 
@@ -172,25 +174,25 @@ def test_public_addresses(address: str, is_one: bool) -> None:
     ],
 )
 def test_invalid_addresses(online: ToolWorkspace, address: str) -> None:
-    outcome = online.do("WebFetch", url=address, prompt="read")
+    outcome = online.run_tool("WebFetch", url=address, prompt="read")
     assert outcome.is_error
     issues = json.loads(outcome.output.removeprefix("InputValidationError: "))
     assert issues[0]["message"] == "Invalid URL"
 
 
 def test_url_with_a_password_is_refused(online: ToolWorkspace) -> None:
-    text = online.told("WebFetch", url="https://me:word@a.example/", prompt="read")
+    text = online.result_text("WebFetch", url="https://me:word@a.example/", prompt="read")
     assert "a user name and password" in text
 
 
-def test_network_is_off_by_default(desk: ToolWorkspace, url: str) -> None:
+def test_network_is_off_by_default(workspace: ToolWorkspace, url: str) -> None:
     assert {"WebFetch", "WebSearch"} <= set(toolbox(has_network=True))
     assert not {"WebFetch", "WebSearch"} & set(toolbox())
     for tool, arguments in (
         ("WebFetch", {"url": url, "prompt": "x"}),
         ("WebSearch", {"query": "xx"}),
     ):
-        text = desk.told(tool, **arguments)
+        text = workspace.result_text(tool, **arguments)
         assert text == "<tool_use_error>Network access is off in this session.</tool_use_error>"
 
 
@@ -209,7 +211,7 @@ def test_search_uses_the_api(online: ToolWorkspace) -> None:
         ]
 
     online.place.side_query = ask
-    outcome = online.do("WebSearch", query="what", allowed_domains=["t.example"])
+    outcome = online.run_tool("WebSearch", query="what", allowed_domains=["t.example"])
     assert outcome.content == (
         'Web search results for query: "what"\n\n'
         'Links: [{"title":"T","url":"https://t.example"}]\n\nIt is so.\n\n\n'
@@ -238,13 +240,13 @@ def test_search_without_results(online: ToolWorkspace) -> None:
         return [{"type": "web_search_tool_result", "tool_use_id": "s", "content": {"error": 1}}]
 
     online.place.side_query = ask
-    assert "\n\nNo links found.\n\n" in online.told("WebSearch", query="what")
+    assert "\n\nNo links found.\n\n" in online.result_text("WebSearch", query="what")
 
 
 def test_refused_searches(online: ToolWorkspace) -> None:
-    assert "expected string to have >=2 characters" in online.told("WebSearch", query="x")
+    assert "expected string to have >=2 characters" in online.result_text("WebSearch", query="x")
     both = {"allowed_domains": ["a"], "blocked_domains": ["b"]}
-    assert "Cannot specify both" in online.told("WebSearch", query="xx", **both)
+    assert "Cannot specify both" in online.result_text("WebSearch", query="xx", **both)
 
 
 def test_unknown_host(online: ToolWorkspace) -> None:

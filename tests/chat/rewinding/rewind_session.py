@@ -1,4 +1,4 @@
-"""A session in which files are changed, as a person at a terminal would see it."""
+"""Sessions in which files are changed, as in a terminal."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def run(command: str) -> Json:
 
 
 class RewindSession:
-    """A workspace, and a client that does what each prompt has it do."""
+    """A workspace, and a client whose turns make the given calls."""
 
     def __init__(self, folder: Path, version: Version = NEWEST) -> None:
         self.folder = folder
@@ -48,7 +48,7 @@ class RewindSession:
         return self.work / name
 
     def open(self, path: Path | None = None) -> Client:
-        """Begin the session, or goes on with one."""
+        """Start the session, or resume one."""
         rest: Json = {"version": self.version, "entrypoint": "cli", "mode": "bypassPermissions"}
         model = ScriptModel({"otherwise": {"text": "Done."}}, name="claude-one")
         if path:
@@ -58,7 +58,7 @@ class RewindSession:
         return self.client
 
     def ask(self, prompt: str, *calls: Json) -> None:
-        """Has a turn done in which some calls are made."""
+        """Run a turn that makes some calls."""
         client = self.client or self.open()
         answers = [*([{"calls": [*calls]}] if calls else []), {"text": "Done."}]
         client.runtime.model = ScriptModel({"answers": answers}, name="claude-one")
@@ -72,24 +72,24 @@ class RewindSession:
 
     @property
     def points(self) -> Sequence[RewindPoint]:
-        """The prompts that one can go back to."""
+        """Return the prompts that can be rewound to."""
         assert self.client
         return self.client.rewind_points()
 
     def plan(self, number: int) -> FileRewindPlan:
-        """What going back before a prompt means for files; 1 is the newest."""
+        """Return what rewinding to before a prompt does to files; 1 is the newest prompt."""
         assert self.client
         found = self.client.plan_file_rewind(self.points[-number])
         assert found
         return found
 
     def back(self, number: int) -> None:
-        """Go back before a prompt."""
+        """Rewind to before a prompt."""
         assert self.client
         asyncio.run(self.client.rewind(self.points[-number]))
 
     def close(self) -> Path:
-        """Leave the session."""
+        """Close the session."""
         assert self.client
         asyncio.run(self.client.close())
         return self.client.path

@@ -1,4 +1,4 @@
-"""A session with hooks: commands of a real shell, a model that follows a script."""
+"""Sessions with hooks: commands run by a real shell, a model that follows a script."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from plait.chat.models import ScriptModel
 from plait.chat.settings import load_settings
 from plait.chat.streaming import Request, StreamEvent
 from plait.write.lines import NEWEST, Version
-from tests.chat.stage import picture
+from tests.chat.scripted_client import picture
 
 Json = dict[str, Any]
 RUN = {"name": "Bash", "input": {"command": "echo hi"}}
@@ -40,31 +40,31 @@ SCRIPT: Json = {
 
 
 def json_command(**text: Any) -> str:
-    """Return a command that gives orders in JSON."""
+    """Return a command that prints these fields as JSON."""
     return f"cat > /dev/null; printf '%s' '{json.dumps(text)}'"
 
 
 def event_command(event: str, **text: Any) -> str:
-    """Return a command that gives the orders of an event."""
+    """Return a command that prints the JSON output for an event."""
     return json_command(hookSpecificOutput={"hookEventName": event, **text})
 
 
 class Overheard(ScriptModel):
-    """A model that follows a script, and remembers what it was sent."""
+    """A model that follows a script and records the requests."""
 
     def __init__(self, script: Json) -> None:
         super().__init__(script)
         self.requests: list[Request] = []
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
-        """Answer as the script says."""
+        """Answer from the script."""
         self.requests.append(request)
         async for piece in super().stream(request):
             yield piece
 
 
 class HookSession:
-    """A project whose settings have hooks; each is a command, or a whole entry."""
+    """A project with hooks in its settings, each given as a command or as a complete entry."""
 
     def __init__(
         self,
@@ -97,13 +97,13 @@ class HookSession:
     def _new(self) -> Client:
         return Client.new(self.config, cwd=self.work, model=self.model, **self.form, **self.manner)
 
-    def resumed(self) -> None:
-        """Leave the session, and go on with it."""
+    def resume(self) -> None:
+        """Close the session and resume it."""
         path = self.client.path
         self.client = Client.resume(path, model=self.model, **self.form, **self.manner)
 
     def play(self, *prompts: str) -> TurnEnded:
-        """Ask one thing after the other; returns how the last turn ended."""
+        """Send the prompts in order; return how the last turn ended."""
 
         async def played() -> None:
             async with self.client as client:
@@ -122,8 +122,8 @@ class HookSession:
         return [line for line in map(json.loads, data.splitlines()) if "uuid" in line]
 
     @property
-    def attached(self) -> list[Json]:
-        """What hooks left in the log."""
+    def attachments(self) -> list[Json]:
+        """The attachments that hooks added to the log."""
         found = (line["attachment"] for line in self.lines if line["type"] == "attachment")
         return [item for item in found if item["type"].startswith("hook_")]
 
@@ -134,27 +134,27 @@ class HookSession:
 
     @property
     def notices(self) -> list[str]:
-        """What people were told."""
+        """The notices for the user."""
         return [event.text for event in self.events if isinstance(event, Notice)]
 
     @property
     def picture(self) -> str:
-        """The log in letters."""
+        """The log as a drawing."""
         return picture(self.lines)
 
     @property
     def sent(self) -> str:
-        """What was sent to the model last."""
+        """The last request to the model, as text."""
         return json.dumps([dict(message) for message in self.model.requests[-1].messages])
 
-    def told(self, name: str = "told") -> list[Json]:
-        """What hooks were told that kept it in a file."""
+    def inputs(self, name: str = "told") -> list[Json]:
+        """Return the inputs of hooks that saved them in a file."""
         text = (self.work.parent / name).read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
 KEEP = 'told=$(cat); printf "%s\\n" "$told" >> $HERE/told'
-"""A hook that keeps what it is told."""
+"""A hook that saves its input."""
 
 
 def _groups(text: Any) -> list[Json]:

@@ -1,4 +1,4 @@
-"""A script to a session that is played: the parts of a client, with what it logs."""
+"""Clients with a scripted model, and their logs as drawings."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 class Permissive(SessionPermissions):
-    """Allows everything but the tools it is told not to."""
+    """Permissions that allow all tools except the named ones."""
 
     def __init__(self, *denied: str, stops: bool = False) -> None:
         self.denied = denied
@@ -42,7 +42,7 @@ class Permissive(SessionPermissions):
     async def check(
         self, proposal: Proposal, call: str, effect: HookEffect | None = None
     ) -> Ruling:
-        """Decides by the name of the tool."""
+        """Decide by the name of the tool."""
         if proposal.tool in self.denied:
             return Ruling(
                 False,
@@ -56,7 +56,7 @@ class Permissive(SessionPermissions):
 
 
 class Echo:
-    """A tool that says what it is told, once it is let go."""
+    """A tool that returns its text, as soon as the gate for it is open."""
 
     def __init__(self, name: str = "Echo", effect: Effect = "read") -> None:
         self.name = name
@@ -69,7 +69,7 @@ class Echo:
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        """Its definition."""
+        """The definition of the tool."""
         schema = {"type": "object", "properties": {"text": {"type": "string"}}}
         return {"name": self.name, "description": "Says it.", "input_schema": schema}
 
@@ -80,7 +80,7 @@ class Echo:
         return Proposal(self.name, arguments, self.effect, arguments["text"])
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Say it."""
+        """Return the text."""
         text = proposal.arguments["text"]
         self.started.append(text)
         self.running += 1
@@ -104,7 +104,7 @@ class Echo:
 
 
 class ScriptedClient:
-    """A client with a script, in a folder of its own."""
+    """A client with a scripted model, in a folder of its own."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class ScriptedClient:
         await asyncio.sleep(0)
 
     def ask(self, *prompts: str) -> list[Event]:
-        """Ask one thing after the other, and return what happened."""
+        """Send the prompts in order; return the events."""
 
         async def asked() -> list[Event]:
             events = []
@@ -158,7 +158,7 @@ class ScriptedClient:
 
     @property
     def lines(self) -> list[Json]:
-        """All lines of the log but what it cost, which is noted when it is left."""
+        """All lines of the log except the cost line written at the end."""
         return [line for line in self.all_lines if line["type"] != "cost-state"]
 
     @property
@@ -169,16 +169,16 @@ class ScriptedClient:
 
     @property
     def sent(self) -> list[Json]:
-        """The messages that would be sent now."""
+        """The messages of the next request."""
         return [dict(message) for message in LiveContext(self.parts.writer).messages()]
 
     def picture(self) -> str:
-        """The log in letters: `uuid<parent kind words`."""
+        """The log as a drawing: `message<parent  kind text`."""
         return picture(self.lines)
 
 
 def picture(lines: Sequence[Json]) -> str:
-    """Return a log as a drawing: a letter for each message, its parent, what it is."""
+    """Return a log as a drawing: a letter for each message, its parent and its kind."""
     letters: dict[str | None, str] = {None: "·"}
     drawn = []
     for line in lines:

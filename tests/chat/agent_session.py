@@ -1,4 +1,4 @@
-"""A script with agents to a session that is played, and the logs that come of it."""
+"""Sessions whose scripted model starts agents, and their logs."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 def agent_call(prompt: str, kind: str = "general-purpose", **more: Any) -> Json:
-    """Return the call that sends out an agent, and wait for it."""
+    """Return a call that starts an agent and waits for its report."""
     given = {"description": "some work", "prompt": prompt, "subagent_type": kind}
     return {"name": "Agent", "input": given | {"run_in_background": False} | more}
 
@@ -28,7 +28,7 @@ COUNTING = {
 
 
 class AgentSession:
-    """A session that is played by a script, with the logs that came of it."""
+    """A session with a scripted model, its log and the logs of its agents."""
 
     def __init__(self, folder: Path, rules: list[Json], version: Version, **manner: Any) -> None:
         work = folder / "work"
@@ -60,7 +60,7 @@ class AgentSession:
 
     @property
     def agents(self) -> list[Path]:
-        """The logs of agents, in the order in which they were sent out."""
+        """The logs of agents, in the order in which they were started."""
         found = self.path.parent.rglob("agent-*.jsonl")
         return sorted(found, key=lambda log: str(read_lines(log)[0]["timestamp"]))
 

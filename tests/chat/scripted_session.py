@@ -1,4 +1,4 @@
-"""A session with a script, held as the command holds it: with all that goes along."""
+"""Sessions with a scripted model and everything that `plait chat` adds to them."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 
 class WatchedModel(ScriptModel):
-    """Follows a script, and tells who is asked, with which tools."""
+    """A scripted model that reports the model and the tools of each request."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class WatchedModel(ScriptModel):
         self.seen, self.offered, self.defined = seen, offered, defined
 
     def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
-        """Answer as the script says."""
+        """Answer from the script."""
         self.seen(request.model)
         self.offered([str(tool["name"]) for tool in request.tools])
         self.defined({str(tool["name"]): tool for tool in request.tools})
@@ -37,18 +37,18 @@ class WatchedModel(ScriptModel):
 
 
 class ScriptedSession:
-    """A project, a configuration and the sessions that are held there."""
+    """A project, a configuration folder and a session there."""
 
     def __init__(self, folder: Path, version: Version = NEWEST, entrypoint: str = "cli") -> None:
         self.work, self.config = folder / "work", folder / "config"
         self.work.mkdir(exist_ok=True)
         self.version, self.entrypoint = version, entrypoint
         self.path: Path | None = None
-        self.told = 0
-        """How many lines were told already."""
+        self.seen_count = 0
+        """The number of messages that `new_lines` has returned already."""
 
     def write(self, name: str, text: str | bytes) -> Path:
-        """Write a file of the project, or with `config/` before it one of the configuration."""
+        """Write a file of the project, or of the configuration (`config/…`)."""
         path = self.config.parent / name if name.startswith("config/") else self.work / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -57,7 +57,7 @@ class ScriptedSession:
     def ask(
         self, *prompts: str, stops: str = "", stops_call: str = "none", **manner: Any
     ) -> list[Event]:
-        """Ask one thing after the other in one process, and return what happened."""
+        """Send the prompts to one client in order; return the events."""
 
         async def asked(client: Client) -> AsyncIterator[Event]:
             for prompt in prompts:
@@ -70,13 +70,13 @@ class ScriptedSession:
                     if is_asked or is_called:
                         client.interrupt()
 
-        return self.held(asked, **manner)
+        return self.run_client(asked, **manner)
 
     def compact(self, **manner: Any) -> list[Event]:
-        """Has a summary stand for what was said."""
-        return self.held(lambda client: client.compact(), **manner)
+        """Compact the conversation; return the events."""
+        return self.run_client(lambda client: client.compact(), **manner)
 
-    def held(
+    def run_client(
         self,
         work: Callable[[Client], AsyncIterator[Event]],
         *,
@@ -86,7 +86,7 @@ class ScriptedSession:
         defined: Callable[[Mapping[str, Any]], None] = lambda tools: None,
         **manner: Any,
     ) -> list[Event]:
-        """Do something with the session, begun or gone on with, and return what happened."""
+        """Start or resume the session, run something with its client and return the events."""
         model = WatchedModel(
             {"answers": [*answers], "otherwise": {"text": "ok"}}, seen, offered, defined
         )
@@ -112,19 +112,19 @@ class ScriptedSession:
         return [json.loads(line) for line in self.path.read_bytes().splitlines()]
 
     def new_lines(self) -> list[Json]:
-        """Return the messages of the log since the last time."""
+        """Return the messages logged since the last call."""
         messages = [line for line in self.lines if "uuid" in line]
-        result, self.told = self.told, len(messages)
+        result, self.seen_count = self.seen_count, len(messages)
         return messages[result:]
 
-    def attached(self, kind: str) -> list[Json]:
+    def attachments(self, kind: str) -> list[Json]:
         """Return the attachments of a kind."""
         found = [line for line in self.lines if line["type"] == "attachment"]
         return [line for line in found if line["attachment"]["type"] == kind]
 
     @property
     def messages(self) -> Sequence[Message]:
-        """What would be sent now."""
+        """The messages of the next request."""
         return self.sent.messages
 
 
@@ -134,5 +134,5 @@ def read(path: Path) -> Json:
 
 
 def kinds(lines: Sequence[Json]) -> list[str]:
-    """Return what each line is."""
+    """Return the kind of each line."""
     return [line["attachment"]["type"] if "attachment" in line else line["type"] for line in lines]

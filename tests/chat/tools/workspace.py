@@ -1,4 +1,4 @@
-"""A workspace for tests of tools: calls in, what the model is told and what the log keeps out."""
+"""A workspace for tests of tools: calls in, results out."""
 
 import asyncio
 import re
@@ -25,36 +25,36 @@ class ToolWorkspace:
         self.reports: list[Mapping[str, Any]] = []
 
     def put(self, name: str, content: str | bytes) -> Path:
-        """Put a file into the workspace."""
+        """Write a file of the workspace."""
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
     async def call(self, tool: str, **arguments: Any) -> Outcome:
-        """Do a call as the loop does it, permission given."""
+        """Run a call as a turn does once it is permitted."""
         try:
             proposal = self.tools[tool].propose(arguments, self.place)
             return await self.tools[tool].run(proposal, self.place, self.reports.append)
         except ToolError as error:
             return error.outcome
 
-    def do(self, tool: str, **arguments: Any) -> Outcome:
-        """Do one call in an event loop of its own."""
+    def run_tool(self, tool: str, **arguments: Any) -> Outcome:
+        """Run a call in an event loop of its own."""
         return asyncio.run(self.call(tool, **arguments))
 
-    def told(self, tool: str, **arguments: Any) -> str:
-        """Return what the model is told, with the workspace as `.`."""
-        return str(self.do(tool, **arguments).content).replace(str(self.root), ".")
+    def result_text(self, tool: str, **arguments: Any) -> str:
+        """Return the text for the model, with the workspace as `.`."""
+        return str(self.run_tool(tool, **arguments).content).replace(str(self.root), ".")
 
     def place_folder(self) -> Path:
-        """Return the folder that output goes to."""
+        """Return the folder for output of running commands."""
         assert self.place.scratch
         return self.place.scratch
 
 
 def apply_hunks(old: str, hunks: list[dict[str, Any]]) -> str:
-    """Return a text with hunks applied to it."""
+    """Apply hunks to a text."""
     source, pieces, at = re.findall(r".*\n|.+", old), list[str](), 0
     for hunk in hunks:
         pieces += source[at : hunk["oldStart"] - 1]

@@ -1,4 +1,4 @@
-"""A client to be driven that is none of Anthropic's: `plait chat`, which speaks as theirs does."""
+"""A stand-in for the installed client: `plait chat`, which speaks the same protocol."""
 
 import json
 import stat
@@ -27,7 +27,7 @@ ENVIRONMENT = {
 
 
 def make_client(folder: Path, script: Mapping[str, Any]) -> Path:
-    """Return an executable that answers by a script, and logs in `folder/config`."""
+    """Return an executable that answers from a script and logs to `folder/config`."""
     file, root = folder / "client.json", folder / "config"
     file.write_text(json.dumps(script))
     root.mkdir(exist_ok=True)
@@ -35,7 +35,7 @@ def make_client(folder: Path, script: Mapping[str, Any]) -> Path:
 
 
 def write_program(folder: Path, text: str) -> Path:
-    """Return a program of that text."""
+    """Write a program and return its path."""
     place = folder / "claude"
     place.write_text(text)
     place.chmod(place.stat().st_mode | stat.S_IXUSR)
@@ -43,14 +43,14 @@ def write_program(folder: Path, text: str) -> Path:
 
 
 class Person:
-    """Answers all questions alike, and remembers them."""
+    """Gives the same answer to all questions and records them."""
 
     def __init__(self, answer: Approval | None = None) -> None:
         self.answer = answer or Approval(is_allowed=True)
         self.asked: list[Proposal] = []
 
     async def ask(self, proposal: Proposal, call: str) -> Approval:
-        """Say what was to be said."""
+        """Return the answer."""
         self.asked.append(proposal)
         return self.answer
 
@@ -58,7 +58,7 @@ class Person:
 def open_session(
     folder: Path, client: Path, person: Person | None = None, **start: Any
 ) -> ClaudeEngine:
-    """Return a session that a client holds, in `folder/work`."""
+    """Return an engine in `folder/work` that runs a client."""
     work = folder / "work"
     work.mkdir(exist_ok=True)
     environment = {**ENVIRONMENT, "HOME": str(folder)}
@@ -67,12 +67,12 @@ def open_session(
 
 
 async def send_prompt(engine: ClaudeEngine, prompt: str) -> list[Event]:
-    """Return what happens with a prompt."""
+    """Send a prompt; return the events."""
     return [event async for event in engine.send(prompt)]
 
 
 def event_kinds(events: list[Event]) -> list[str]:
-    """Return the kinds of events, those of words once."""
+    """Return the kinds of events; consecutive text deltas count once."""
     found = [type(event).__name__ for event in events]
     return [
         result
