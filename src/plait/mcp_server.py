@@ -152,7 +152,7 @@ def answer_call(recall: "Recall", name: str, arguments: Mapping[str, Any]) -> st
     given = dict(arguments)
     budget = given.pop("budget", BUDGET)
     values, notes = coerce_arguments(TOOLS[name][1], given)
-    recall.add_notes(notes)
+    recall.notes += notes
     try:
         answer: Answer = getattr(recall, name)(**values)
     except PlaitError as error:

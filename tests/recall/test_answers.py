@@ -331,6 +331,17 @@ def test_first_answer_uses_the_logs_and_later_ones_the_index(gallery: Path, tmp_
     assert recall.recall("gift card discount", project="*").items[0].handle == "336718fa:1"
 
 
+def test_an_index_that_cannot_be_written_is_noted(gallery: Path, tmp_path: Path) -> None:
+    (tmp_path / "index").write_text("a file", encoding="utf-8")
+    recall = make_recall(gallery, tmp_path / "index")
+    recall.index = BackgroundIndex(tmp_path / "index")
+    recall.recall("gift card discount", project="*")
+    assert recall.index._thread
+    recall.index._thread.join()
+    text = render(recall.recall("gift card discount", project="*"))
+    assert "336718fa:1" in text and "Newer messages are missing: cannot" in text
+
+
 def test_standup_lists_what_was_done(recall: Recall) -> None:
     since = datetime(2026, 10, 2, tzinfo=UTC)
     text = render_standup(list_work(recall, since, datetime(2026, 10, 3, tzinfo=UTC)), since)

@@ -16,7 +16,7 @@ from plait.cli import shared
 from plait.cli.automation import InstallOptions
 from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.errors import UserError
-from plait.recall.model import Answer, render
+from plait.recall.model import HANDLE, Answer, render
 from plait.record.time_words import parse_time_option
 from plait.settings import find_calling_session, find_claude_folder
 from plait.terminal.output import write_bytes
@@ -67,7 +67,6 @@ class AnswerOptions(OptionGroup):
 
 
 CALL = re.compile(r'(?P<tool>[a-z]+)\((?:(?:\w+=)?"(?P<value>[^"]*)")?[^)]*\)')
-HANDLE = re.compile(r"(?P<session>[^@:]+)(?:@(?P<branch>[^:]+))?(?::(?P<turn>-?\d+))?")
 
 
 def format_command(call: re.Match[str]) -> str:

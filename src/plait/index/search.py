@@ -646,7 +646,7 @@ def _rank(place: PassagePlace) -> tuple[float, ...]:
 
 
 def _sort_newest_first(place: PassagePlace) -> tuple[float, ...]:
-    """Sort newest first, what has no time last; simultaneous ones of a session backwards."""
+    """Return a sort key: newest first, without a time last; the last of a session first."""
     time = float("inf") if place.time is None else -place.time
     return time, place.sid, place.dag, -place.turn, place.file, -place.line, -place.part
 

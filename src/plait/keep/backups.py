@@ -158,7 +158,7 @@ class Backups:
         sessions: SessionRefs = None,
         *,
         backups: bool = False,
-        report: "Report | None" = None,
+        report: Report | None = None,
     ) -> KeepReport:
         """Back up what is new in some sessions, or in all, with their side files.
 
@@ -213,7 +213,7 @@ class Backups:
             for name, facts in facts_by_id
         ]
 
-    def status(self) -> "KeepStatus":
+    def status(self) -> KeepStatus:
         """Return what is backed up, what is not, and what the client's cleanup will delete when."""
         store, archive = self.store, self._archive
         sources = self._find_sources(None)
@@ -291,7 +291,7 @@ class Backups:
         *,
         overwrite: bool = False,
         is_fresh: bool = False,
-        report: "Report | None" = None,
+        report: Report | None = None,
     ) -> Restored:
         """Restore a session to where it was, or below a folder: bytes, times, modes.
 
@@ -310,7 +310,7 @@ class Backups:
         """Delete sessions from the store; those at their source stay there."""
         return self.store.forget(self.with_earlier_places(self._list_kept(sessions)))
 
-    def with_earlier_places(self, sessions: "Iterable[KeptSession]") -> "tuple[KeptSession, ...]":
+    def with_earlier_places(self, sessions: Iterable[KeptSession]) -> tuple[KeptSession, ...]:
         """Return backed-up sessions, including earlier states from before they were moved."""
         all_kept = group_by_session(self.store)
         both = ((session, *earlier_places(session, all_kept)) for session in sessions)
@@ -318,7 +318,7 @@ class Backups:
 
     def select_expired(
         self, *, max_days: float | None = None, max_bytes: int | None = None
-    ) -> "tuple[KeptSession, ...]":
+    ) -> tuple[KeptSession, ...]:
         """Return what must be forgotten to stay within limits, oldest first."""
         return self.store.select_expired(Limits(max_days, max_bytes), time.time())
 
@@ -330,7 +330,7 @@ class Backups:
         """Add what was packed elsewhere; what exists here stays as it is."""
         return self.store.unpack(Path(file))
 
-    def _list_kept(self, sessions: SessionRefs) -> "list[KeptSession]":
+    def _list_kept(self, sessions: SessionRefs) -> list[KeptSession]:
         names = [sessions] if isinstance(sessions, Session | Path | str) else sessions or ()
         return [self.kept(name) for name in names]
 
@@ -352,8 +352,8 @@ class Backups:
         sessions: SessionRefs,
         *,
         backups: bool = False,
-        unread: "list[Unread] | None" = None,
-    ) -> "tuple[Source, ...]":
+        unread: list[Unread] | None = None,
+    ) -> tuple[Source, ...]:
         roots = self._archive.roots
         owners = {
             str(Path(kept.root, *file.path.split("/"))): kept.session
@@ -385,7 +385,7 @@ class Backups:
         named = [source for source in found if any(file.place in wanted for file in source.files)]
         return (*named, *self._export_sources(chosen))
 
-    def _export_sources(self, sessions: "Iterable[Session]") -> "Iterator[Source]":
+    def _export_sources(self, sessions: Iterable[Session]) -> Iterator[Source]:
         """Yield the sessions of databases, whose rows alone are backed up."""
         from plait.sources.cache import get_export_place
 

@@ -36,7 +36,7 @@ from plait.lake.schema import VERSION, Labels, Profile
 from plait.lake.sources import RemoteFiles, RemoteFolder, SessionInput, fetch_unit, list_inputs
 from plait.lake.store import Lake, Rows, WrittenFiles
 from plait.line import LogFile
-from plait.line.files import SourceSetup, list_sources, read_status
+from plait.line.files import SourceSetup, list_sources, make_read_error, read_status
 from plait.line.worker import resolve_function
 from plait.redact.rules import Rules
 from plait.sessions.details import collect_references, read_facts
@@ -338,8 +338,7 @@ def _check_files(unit: Unit) -> Unit:
         try:
             size = read_status(file.path).st_size
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise SourceError(f"cannot read '{file.path}': {reason}") from error
+            raise make_read_error(file.path, error) from error
         if session.origin is not None:
             return replace(file, size=size)
         if size < file.size:

@@ -26,7 +26,7 @@ from plait.index.query import Field, QueryNode
 from plait.index.search import IndexReader, SharedReader
 from plait.line import make_project_slug
 from plait.recall.background import BackgroundIndex
-from plait.recall.model import Answer, Item, quote_title, single_line
+from plait.recall.model import HANDLE, Answer, Item, quote_title, single_line
 from plait.recall.ranking import (
     KINDS,
     LEAST_SHARE,
@@ -61,9 +61,6 @@ if TYPE_CHECKING:
     from plait.sessions.conversations import SessionConversation, SessionConversations
     from plait.sessions.model import Facts, Session
 
-HANDLE = re.compile(
-    r"(?:plait://session/)?(?P<session>[^:@\s]+)(?:@(?P<branch>[^:\s]+))?(?::(?P<turn>-?\d{1,9}))?"
-)
 VIEWS = ("talk", "calls", "full", "raw")
 MOST_TURNS, MOST_SESSIONS = 50, 200
 MOST_GROUPS = 8
@@ -91,7 +88,8 @@ class Recall:
     is_redacted: bool = True
     index: BackgroundIndex | None = None
     """None where questions wait for the index to be brought up to date."""
-    _notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What the next answer says of how it was found."""
     _is_updated: bool = False
     _spending: Spending = field(default_factory=Spending)
 
@@ -120,11 +118,11 @@ class Recall:
         if not self.has_index:
             hits, unread = scan_newest(self.archive, query, limit, excluded, name, start, end)
             if unread:
-                self._notes.append(f"{format_count(unread, 'older session')} not searched yet")
+                self.notes.append(f"{format_count(unread, 'older session')} not searched yet")
             return self._present_hits(hits, 0, query)
         is_file = kind == "file"
         if kind not in KINDS and not is_file:
-            self._notes.append(f"no kind '{single_line(kind, 20)}': searched all kinds")
+            self.notes.append(f"no kind '{single_line(kind, 20)}': searched all kinds")
         kinds = (Field("file", query),) if is_file else KINDS.get(kind, ())
         text = "" if is_file else query
         where = (Field("project", name),) if name else ()
@@ -169,10 +167,10 @@ class Recall:
                         reader, query, filters, limit, excluded, is_newest_first=is_newest_first
                     )
             except UserError as error:
-                self._notes.append(single_line(error.message, 120))
+                self.notes.append(single_line(error.message, 120))
                 continue
             if hits and share >= least:
-                self._notes += [note] if note else []
+                self.notes += [note] if note else []
                 return hits, more
             weak = weak if weak[0] else (hits, more)
         return weak
@@ -219,7 +217,7 @@ class Recall:
         """Return turns of a session, or an overview of one."""
         self._refresh()
         if view not in VIEWS:
-            self._notes.append(f"no view '{single_line(view, 20)}': showing talk")
+            self.notes.append(f"no view '{single_line(view, 20)}': showing talk")
             view = "talk"
         found = HANDLE.fullmatch(handle.strip())
         name, branch, number = (
@@ -402,7 +400,7 @@ class Recall:
                 more += 1
                 continue
             if not has_index and time.monotonic() > end:
-                self._notes.append("older sessions were not searched yet")
+                self.notes.append("older sessions were not searched yet")
                 break
             facts = self.read_facts(session)
             own = f"{facts.title} {facts.first_prompt} {facts.cwd} {facts.git_branch} {session.id}"
@@ -461,7 +459,7 @@ class Recall:
                 lines.append(f"{len(ordered) - MOST_GROUPS} more")
             items.append(Item(about=f"by {dimension}", quote="\n".join(lines)))
         if unpriced := {group.model: "" for group in groups if not group.is_priced}:
-            self._notes.append(f"no price is known for {single_line(', '.join(unpriced), 120)}")
+            self.notes.append(f"no price is known for {single_line(', '.join(unpriced), 120)}")
         found = format_money(sum(dollars for dollars, _ in groups.values()))
         found += f" in {_format_project(name)}" if name else ""
         found += f" since {format_day(start)}" if start else ""
@@ -476,7 +474,7 @@ class Recall:
             return self._spending
         newest, older = choose_newest(self.archive.sessions)
         if older:
-            self._notes.append(f"{format_count(older, 'older session')} not counted yet")
+            self.notes.append(f"{format_count(older, 'older session')} not counted yet")
         spending = Spending()
         spending.update(self.archive, newest)
         return spending
@@ -532,10 +530,6 @@ class Recall:
 
     # ------------------------------------------------------------------ what all share
 
-    def add_notes(self, notes: Sequence[str]) -> None:
-        """Add what the next answer says of how it was found."""
-        self._notes += notes
-
     @property
     def has_index(self) -> bool:
         """Return whether questions are answered from an index."""
@@ -580,7 +574,7 @@ class Recall:
         projects = {self.archive.folding.project(folder) for folder in folders}
         found = [p for p in sorted(projects, key=len) if wanted in p.casefold()]
         if not found:
-            self._notes.append(f"no project '{single_line(name, 40)}': searched all projects")
+            self.notes.append(f"no project '{single_line(name, 40)}': searched all projects")
             return None
         return next((p for p in found if p.casefold().endswith(wanted)), found[0])
 
@@ -590,7 +584,7 @@ class Recall:
         try:
             return self.parse_time(str(text))
         except UserError:
-            self._notes.append(f"{quote_title(str(text), 30)} is not a time and was ignored")
+            self.notes.append(f"{quote_title(str(text), 30)} is not a time and was ignored")
             return None
 
     def _refresh(self) -> None:
@@ -617,10 +611,12 @@ class Recall:
         return SharedReader(self.archive.index)
 
     def _answer(self, found: str, items: Sequence[Item], following: str, more: int = 0) -> Answer:
-        notes, self._notes = tuple(dict.fromkeys(self._notes)), []
+        notes, self.notes = tuple(dict.fromkeys(self.notes)), []
         if self.index and self.index.is_running:
             state = "updated" if self.index.exists else "built: only the newest logs were searched"
             notes = (*notes, f"the index is being {state}")
+        elif self.index and self.index.problem:
+            notes = (*notes, f"newer messages are missing: {single_line(self.index.problem, 200)}")
         return Answer(found=found, items=tuple(items), next=following, more=more, notes=notes)
 
     def _answer_error(self, error: PlaitError, following: str) -> Answer:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from plait.errors import SourceError, UserError
 from plait.line import read_regular
-from plait.line.output import replace_file
+from plait.line.output import make_write_error, replace_file
 from plait.record.json_text import MARK, JsonPath, insert_value, remove_value, replace_value
 from plait.trace.hook_event import EVENTS, SHOWN_EVENT
 
@@ -160,8 +160,7 @@ def write_settings(plan: SettingsPlan, backup: Path) -> None:
         else:
             replace_file(file, plan.after.encode("utf-8"), mode=mode)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise SourceError(f"cannot write '{plan.path}': {reason}") from error
+        raise make_write_error(plan.path, error) from error
 
 
 def read_settings_text(path: Path) -> str | None:

@@ -19,7 +19,8 @@ import msgspec
 from msgspec.structs import replace
 
 from plait.conversation.usage import Tokens
-from plait.errors import MissingExtra, SourceError, UserError
+from plait.errors import MissingExtra, UserError
+from plait.line.output import make_write_error
 from plait.record.codec import drop_none
 from plait.redact.texts import Tree
 from plait.trace.model import Content, Convention, Span, SpanKind
@@ -427,7 +428,7 @@ def _open_new_file(path: Path) -> Iterator[IO[bytes]]:
     except FileExistsError:
         raise UserError(f"'{path}' already exists", "choose another name") from None
     except OSError as error:
-        raise SourceError(f"cannot write '{path}': {(error.strerror or '').lower()}") from error
+        raise make_write_error(path, error) from error
     try:
         with file:
             yield file

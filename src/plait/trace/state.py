@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from plait.errors import SourceError
-from plait.line.files import read_slice
+from plait.line.files import make_read_error, read_slice
 from plait.line.output import lock_file, replace_file
 from plait.record.time import parse_time
 
@@ -59,8 +59,7 @@ def read_states(folder: Path) -> dict[str, SessionState]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise SourceError(f"cannot read '{folder / STATE_FILE}': {reason}") from error
+        raise make_read_error(folder / STATE_FILE, error) from error
 
 
 def parse_states(data: bytes) -> dict[str, SessionState]:
