@@ -367,7 +367,7 @@ class PreviousExport:
             )
         ).encode()
         self._sources = {session.path: _fingerprint_session(session, now) for session in sessions}
-        self.whole = self._mark(sessions, b"") if sessions else ""
+        self.whole = self.mark(sessions, b"") if sessions else ""
         self._state = None if self.is_fresh or not self.data else _decode_state(self.data)
         families = self._state.families if self._state else []
         self._by_mark = {family.mark: family for family in families if family.mark}
@@ -388,10 +388,6 @@ class PreviousExport:
     def size(self, name: str) -> int:
         """Return the size of a file that belongs to no family."""
         return self._state.rest[name].size if self._state else 0
-
-    def mark(self, members: SessionFamily, learnt: bytes) -> str:
-        """Return the mark of a family, "" if it has none."""
-        return self._mark(members, learnt)
 
     def find_unchanged(self, mark: str) -> RenderedFamily | None:
         """Return the files of a family, if they still exist unchanged."""
@@ -442,7 +438,8 @@ class PreviousExport:
     def _is_there(self, files: dict[str, FileStamp]) -> bool:
         return all(self.stamp_of(name) == stamp for name, stamp in files.items())
 
-    def _mark(self, sessions: Iterable[Session], learnt: bytes) -> str:
+    def mark(self, sessions: Iterable[Session], learnt: bytes) -> str:
+        """Return the mark of some sessions, "" if they have none."""
         digest = blake2b(self._form, key=self.key, digest_size=16)
         digest.update(learnt)
         for session in sessions:
@@ -662,7 +659,11 @@ def _files(plan: ExportPlan, format_: str, jobs: int, losses: list[str]) -> Iter
         drawer.jobs, drawer.failures = jobs, losses
         with drawer.with_workers():
             drawer.learn()
-            marks = [_mark(plan, drawer, members) for members in drawer.families]
+            # "" if nothing can be reused
+            marks = [
+                plan.previous.mark(members, drawer.learnt_digest) if plan.previous else ""
+                for members in drawer.families
+            ]
             stay = [plan.previous.find_unchanged(mark) if plan.previous else None for mark in marks]
             to_draw = drawer.render(
                 [number for number, rendered in enumerate(stay) if rendered is None]
@@ -692,11 +693,6 @@ def _count(plan: ExportPlan, files: Iterable[File]) -> Iterator[File]:
         if plan.previous:
             plan.previous.rest.append(name)
         yield name, data
-
-
-def _mark(plan: ExportPlan, drawer: FamilyRenderer, members: SessionFamily) -> str:
-    """Return the mark of a family, "" if nothing can be reused."""
-    return plan.previous.mark(members, drawer.learnt_digest) if plan.previous else ""
 
 
 def _join_markdown(plan: ExportPlan, manner: RenderOptions) -> bytes:

@@ -3,11 +3,12 @@
 import gzip
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.resources import files
 from typing import TypeAlias
 
-from plait.conversation.costs import Pricing, make_cost_function, sum_conversations
-from plait.conversation.model import Conversations, Response, UserMessage
+from plait.conversation.costs import CostFunction, Pricing, make_cost_function, sum_conversations
+from plait.conversation.model import Conversations, UserMessage
 from plait.conversation.walk import Depth
 from plait.export.transcripts import Family
 from plait.graph.model import Session as GraphSession
@@ -61,7 +62,10 @@ class Site:
         if conversations is None:
             return
         shapes = list_graph_rows(family.graph, session.id)
-        lines = [piece for file in session.files for piece in _pack_page(family, file)]
+        lines: list[PackedLines] = []
+        for file in session.files:
+            records = family.opened.records_of(family.graph.files[file].path)
+            lines += pack_lines(file, ((record.line, record.raw) for record in records))
         setting = self.setting(family, session, conversations)
         heading = self.heading(family, session, conversations)
         home = None if self.is_single else "../index.html"
@@ -85,9 +89,10 @@ class Site:
             AgentCosts(conversations, self.cost_of),
         )
 
-    def cost_of(self, response: Response) -> float | None:
-        """Return the cost of a response."""
-        return make_cost_function(self.pricing)(response)
+    @cached_property
+    def cost_of(self) -> CostFunction:
+        """A function for the cost of a response."""
+        return make_cost_function(self.pricing)
 
     def heading(
         self, family: Family, session: GraphSession, conversations: Conversations
@@ -125,7 +130,13 @@ class Site:
     ) -> Iterator[Output]:
         """Yield the files of one session."""
         if self.is_single:
-            body = drawn.body + "".join(_build_embedded_parts(drawn, lines))
+            # What a page would fetch, as inert parts of itself.
+            body = drawn.body
+            for number, piece in enumerate(lines):
+                body += f'<script type="text/plain" class="lines" data-n="{number}">{piece.letters}</script>'
+            for part in drawn.parts:
+                turns = "".join(part.turns)
+                body += f'<template class="parts" data-n="{part.number}">{turns}</template>'
             yield f"{name}.html", _render_document(title, body, root="../", inlined=_load_assets())
             return
         yield f"{name}.html", _render_document(title, drawn.body, root="../")
@@ -162,11 +173,6 @@ def find_session_conversations(
     }
     main = session.trunk if session.trunk in found else next(iter(found), None)
     return Conversations(session.id, main, found) if main else None
-
-
-def _pack_page(family: Family, file: int) -> Iterator[PackedLines]:
-    records = family.opened.records_of(family.graph.files[file].path)
-    return pack_lines(file, ((record.line, record.raw) for record in records))
 
 
 def _make_entry(
@@ -207,15 +213,6 @@ def _iter_turns(conversations: Conversations) -> Iterator[SmallTurn]:
     ]
     for _, number, _, side in sorted(begun):
         yield SmallTurn(number, side)
-
-
-def _build_embedded_parts(drawn: SessionPage, lines: Iterable[PackedLines]) -> Iterator[str]:
-    """Yield what a page would fetch as inert parts of itself."""
-    for number, piece in enumerate(lines):
-        yield f'<script type="text/plain" class="lines" data-n="{number}">{piece.letters}</script>'
-    for part in drawn.parts:
-        turns = "".join(part.turns)
-        yield f'<template class="parts" data-n="{part.number}">{turns}</template>'
 
 
 def _render_document(title: str, body: str, *, root: str, inlined: Assets | None = None) -> bytes:

@@ -64,12 +64,6 @@ class Names:
         return found
 
 
-def _empty_conversation(path: Path, graph: SessionGraph) -> Conversation:
-    project = graph.sessions[path.session].project
-    files = tuple(file.path for file in graph.files)
-    return Conversation(path.session, "trunk", path.session, project, None, (), (), files)
-
-
 RedactText: TypeAlias = Callable[[str], str]
 """Returns a text, redacted."""
 
@@ -276,7 +270,11 @@ class Family:
 
     def transcript(self, number: int, path: Path) -> Transcript:
         """Return one path as a transcript."""
-        end = self.by_line.get(path.line) or _empty_conversation(path, self.graph)
+        end = self.by_line.get(path.line)
+        if end is None:
+            project = self.graph.sessions[path.session].project
+            files = tuple(file.path for file in self.graph.files)
+            end = Conversation(path.session, "trunk", path.session, project, None, (), (), files)
         conversation = build_path(end, self.by_line.get)
         unnamed = tuple(self.unnamed_agents.get(number, ()))
         return Transcript(

@@ -74,7 +74,6 @@ from plait.view.text import shorten
 
 SPENT = ("cost", "tokens", "sessions")
 """What is measured by responses."""
-OF = {"prompts": "prompts", "calls": "calls", "failed": "failed"}
 WIDE, TALL = 8, 28
 MAX_TITLE = 90
 
@@ -127,7 +126,7 @@ def _format_days(first: str, last: str) -> str:
 
 
 def _build_trend_slice(trend: Trend, base: Slice, first: str, last: str) -> Slice:
-    counted = "responses" if trend.measure in SPENT else OF[trend.measure]
+    counted = "responses" if trend.measure in SPENT else trend.measure
     return replace(base, of=counted, since=first, until=last)
 
 

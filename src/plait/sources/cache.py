@@ -30,7 +30,7 @@ from msgspec import DecodeError, json
 from msgspec.structs import replace
 
 from plait.errors import SourceError
-from plait.line import LogFile, iter_lines
+from plait.line import iter_lines
 from plait.line.discovery import (
     AGENT_PREFIX,
     LOG_SUFFIX,
@@ -271,7 +271,10 @@ def _group(logs: Iterable[SourceLog], translations: TranslationCache, found: Fou
         members += [
             (translations.get_path(agent, log), agent) for agent in _collect_agents(log, agents)
         ]
-        files = tuple((_make_file(path, member), member) for path, member in members)
+        files = tuple(
+            (make_log_file(path, member.size, member.modified / 1e9), member)
+            for path, member in members
+        )
         found.sessions.append(SourceSession(log, files))
     if found.sessions:
         translations.drop_stale(
@@ -316,10 +319,6 @@ def _collect_agents(
             found.append(agent)
             waiting.append(agent.id)
     return found
-
-
-def _make_file(path: Path, log: SourceLog) -> LogFile:
-    return make_log_file(path, log.size, log.modified / 1e9)
 
 
 def find_logs(path: Path) -> list[SourceLog] | None:

@@ -176,7 +176,7 @@ class TurnWriter:
             case AssistantThinking():
                 return entries.render_thinking(item, options) if options.has_thinking else ""
             case UserMessage():
-                return entries.render_user_entry(item, options, self._find_call)
+                return entries.render_user_entry(item, options, self._calls_by_id.get)
             case CompactionItem():
                 return entries.render_compaction(item)
             case BranchPoint():
@@ -187,9 +187,6 @@ class TurnWriter:
                 return entries.render_block(item)
             case ClientNote():
                 return entries.render_note(item, is_full=options.depth == "all")
-
-    def _find_call(self, call: str) -> str | None:
-        return self._calls_by_id.get(call)
 
     @cached_property
     def _calls_by_id(self) -> dict[str, str]:

@@ -10,7 +10,6 @@ from pathlib import PurePath
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.conversation.costs import Totals, iter_agents_launched
@@ -26,7 +25,7 @@ from plait.conversation.model import (
 from plait.conversation.usage import tokens_to_json
 from plait.view.calls import escape_surrogates
 from plait.view.passages import FoldStart, ItemPassage, PassageStream, RenderOptions, SectionEnd
-from plait.view.transcript.heading import Heading, Transcript
+from plait.view.transcript.heading import Transcript
 
 FORMAT = "plait-conversation/1"
 LONG = 200
@@ -40,27 +39,20 @@ OF_TURN = (
 ).split()
 
 
-class TranscriptForm(Struct, frozen=True):
-    """A transcript in its JSON form."""
-
-    format: str
-    name: str
-    heading: Heading
-    conversation: dict[str, Any]
-    agents: list[dict[str, Any]]
-
-
 def encode_transcript(transcript: Transcript, options: RenderOptions) -> bytes:
     """Encode a transcript as one line of JSON."""
     stream = PassageStream(transcript.by_line, replace(options, agents="apart"))
-    form = TranscriptForm(
-        FORMAT,
-        transcript.name,
-        transcript.heading,
-        _build_conversation(transcript.conversation, stream),
-        [_build_conversation(agent, stream) for agent in list_agents(transcript, options)],
+    return encode_json(
+        {
+            "format": FORMAT,
+            "name": transcript.name,
+            "heading": transcript.heading,
+            "conversation": _build_conversation(transcript.conversation, stream),
+            "agents": [
+                _build_conversation(agent, stream) for agent in list_agents(transcript, options)
+            ],
+        }
     )
-    return encode_json(form)
 
 
 def encode_json(value: object) -> bytes:

@@ -83,18 +83,17 @@ class ComparedPage:
     def render_shared(self, name: str) -> str:
         """Render the shared turns, folded, and where the branches fork."""
         common = self.comparison.first.path.turns[: self.comparison.shared]
-        turns = [turn for turn in common if turn.opener]
-        if not turns:
+        openers = [(turn.number, turn.opener) for turn in common if turn.opener]
+        if not openers:
             return '<p class="blank">These branches have no turns in common.</p>'
         rows = "".join(
-            f'<li value="{turn.number}">'
-            f'<a href="{esc(session_url(name))}#{esc(_get_uuid(turn))}">'
-            f"{esc(shorten(turn.opener.text if turn.opener else ''))}</a></li>"
-            for turn in turns
+            f'<li value="{number}"><a href="{esc(session_url(name))}#{esc(opener.uuid or "")}">'
+            f"{esc(shorten(opener.text))}</a></li>"
+            for number, opener in openers
         )
-        last = shorten(turns[-1].opener.text, 100) if turns[-1].opener else ""
+        last = shorten(openers[-1][1].text, 100)
         return (
-            f'<details class="shared"><summary>{format_count(len(turns), "turn")} in common, up to '
+            f'<details class="shared"><summary>{format_count(len(openers), "turn")} in common, up to '
             f"“{esc(last)}”</summary><ol>{rows}</ol></details>"
         )
 
@@ -158,10 +157,6 @@ def _render_row(label: str, cells: Sequence[str]) -> str:
     kind = ' class="differ"' if len(set(cells)) > 1 else ""
     columns = "".join(f"<td>{esc(cell)}</td>" for cell in cells)
     return f"<tr{kind}><th>{label}</th>{columns}</tr>"
-
-
-def _get_uuid(turn: Turn) -> str:
-    return (turn.opener.uuid if turn.opener else None) or ""
 
 
 def serve_comparison(request: Request) -> Response:
