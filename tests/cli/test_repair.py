@@ -80,7 +80,7 @@ def test_in_place_repair_needs_confirmation(bench: Bench) -> None:
     before = bench.logs
     code, text = bench.says(bench.lost.session, "--in-place")
     assert code == 0 and "add `--yes`" in text and bench.logs == before
-    assert "a missing parent is replaced by the record before" in text
+    assert "a missing parent is replaced by the preceding record" in text
     found = bench.told(bench.lost.session, "--in-place", "--yes")
     assert found["applied"] and found["session"] == bench.lost.session
     assert (found["kept"], found["rewritten"]) == (4, 1) and len(bench.logs) == 2

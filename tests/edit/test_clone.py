@@ -33,11 +33,6 @@ ELSEWHERE = "99999999-1111-4222-8333-444444444444"
 ROOTS = [*gallery(), *resume_cases()]
 
 
-@pytest.fixture(params=ROOTS, ids=named)
-def sessions(request: pytest.FixtureRequest, tmp_path: Path) -> list[Session]:
-    return editable(copied(request.param, tmp_path))
-
-
 def cloned(session: Session, **options: Any) -> Path:
     return apply_steps(plan_of(session, **options))
 
@@ -51,36 +46,27 @@ def lines_of(path: Path) -> list[bytes]:
     return path.read_bytes().split(b"\n")[:-1]
 
 
-def test_clone_sends_the_same_context(sessions: list[Session]) -> None:
-    for session in sessions:
+@pytest.mark.parametrize("root", ROOTS, ids=named)
+def test_a_clone_differs_from_its_source_in_ids_only(root: Path, tmp_path: Path) -> None:
+    for session in editable(copied(root, tmp_path)):
         plan = plan_of(session)
-        before, after = context_of(session.path), context_of(apply_steps(plan))
-        assert same_messages(plan, before, after)
-        assert after.resumes == before.resumes
-        assert len(after.chain) == len(before.chain)
-
-
-def test_a_clone_differs_from_its_source_in_ids_only(sessions: list[Session]) -> None:
-    for session in sessions:
-        plan = plan_of(session)
+        sent = context_of(session.path)
         path = apply_steps(plan)
+        sent_by_clone = context_of(path)
+        assert same_messages(plan, sent, sent_by_clone)
+        assert sent_by_clone.resumes == sent.resumes
+        assert len(sent_by_clone.chain) == len(sent.chain)
         before, after = list(read(session.path)), list(read(path))
         names = {**names_in(before, after), session.id: plan.session}
-        wanted = list(plain_records(before, names))
-        assert list(plain_records(after, {})) == wanted
+        assert list(plain_records(after, {})) == list(plain_records(before, names))
         assert plan.after.lines == plan.before.lines
         assert plan.after.bytes == path.stat().st_size
         assert all(item.session_id in (None, plan.session) for item in after)
         assert not set(names) & {item.uuid for item in after}
-
-
-def test_the_clone_of_a_clone_equals_the_clone(sessions: list[Session]) -> None:
-    for session in sessions:
-        first = cloned(session)
-        second = cloned(Archive([first]).session_at(first))
-        before, after = list(read(first)), list(read(second))
-        names = {**names_in(before, after), first.stem: second.stem}
-        assert list(plain_records(after, {})) == list(plain_records(before, names))
+        second = cloned(Archive([path]).session_at(path))
+        again = list(read(second))
+        names = {**names_in(after, again), path.stem: second.stem}
+        assert list(plain_records(again, {})) == list(plain_records(after, names))
         assert len(lines_of(second)) == len(lines_of(session.path))
 
 

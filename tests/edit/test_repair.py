@@ -41,7 +41,7 @@ def test_a_healthy_session_stays_byte_for_byte(tmp_path: Path, name: str) -> Non
 
 
 LINKS = {
-    "a missing parent is replaced by the record before": (
+    "a missing parent is replaced by the preceding record": (
         "U1 A1<U1 U2<? A2<U2",
         "U1 A1<U1 U2<A1 A2<U2",
     ),

@@ -98,7 +98,7 @@ def test_switching_to_the_active_branch_writes_nothing(forked: Session) -> None:
     assert forked.archive
     plan = forked.archive.plan.switch(forked, E)
     assert plan.steps == ()
-    assert plan.notes == ("it already continues from there",)
+    assert plan.notes == ("the session already continues from there",)
     assert plan.before == plan.after
 
 

@@ -7,61 +7,61 @@ from pathlib import Path
 import pytest
 
 from plait.web.api.routes import BASE, TABLE, WRITES
-from tests.web.edit_desk import MEANT, EditDesk, edit_desk
+from tests.web.edit_server import MEANT, EditServer, serve_for_edits
 
 PAGES = ("/", "/sessions", "/edits", "/search?q=heron", "/usage", "/insights", "/side", "/palette")
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[EditDesk]:
+def server(tmp_path: Path) -> Iterator[EditServer]:
     """Serve sessions that may be changed."""
-    with edit_desk(tmp_path) as workspace:
-        yield workspace
+    with serve_for_edits(tmp_path) as running:
+        yield running
 
 
-def test_plan_is_shown_applied_and_undone(desk: EditDesk) -> None:
-    before = desk.files
-    planned = desk.planned(operation="rename", title="To the harbour")
+def test_plan_is_shown_applied_and_undone(server: EditServer) -> None:
+    before = server.files
+    planned = server.planned(operation="rename", title="To the harbour")
     assert planned["report"]["applied"] is False
     assert planned["sizes"][0][0] == "lines"
     assert ["1", "added", "the title"] in planned["fates"]
-    assert desk.files == before
-    status, done = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
-    assert (status, done["report"]["applied"], done["name"]) == (200, True, desk.name)
-    assert b"To the harbour" in desk.path.read_bytes()
-    assert desk.at.json("/api/v1/edits")["edits"][0]["state"] == "done"
-    status, undone = desk.send(f"/api/v1/edits/{done['report']['undo']}/undo", **MEANT)
+    assert server.files == before
+    status, done = server.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
+    assert (status, done["report"]["applied"], done["name"]) == (200, True, server.name)
+    assert b"To the harbour" in server.path.read_bytes()
+    assert server.at.json("/api/v1/edits")["edits"][0]["state"] == "done"
+    status, undone = server.send(f"/api/v1/edits/{done['report']['undo']}/undo", **MEANT)
     assert (status, undone["state"]) == (200, "undone")
-    assert desk.files == before
+    assert server.files == before
 
 
-def test_plan_can_be_applied_once(desk: EditDesk) -> None:
-    planned = desk.planned(operation="tag", word="keep")
+def test_plan_can_be_applied_once(server: EditServer) -> None:
+    planned = server.planned(operation="tag", word="keep")
     address = f"/api/v1/plans/{planned['plan']}/apply"
-    assert desk.send(address, **MEANT)[0] == 200
-    status, result = desk.send(address, **MEANT)
+    assert server.send(address, **MEANT)[0] == 200
+    status, result = server.send(address, **MEANT)
     assert (status, result["error"]) == (409, "this plan no longer exists")
-    assert desk.path.read_bytes().count(b'"type":"tag"') == 1
+    assert server.path.read_bytes().count(b'"type":"tag"') == 1
 
 
-def test_grown_session_is_not_overwritten(desk: EditDesk) -> None:
-    planned = desk.planned(operation="rename", title="Late")
-    desk.path.write_bytes(desk.path.read_bytes() + b'{"type":"mode","mode":"plan"}\n')
-    status, result = desk.send(f"/api/v1/plans/{planned['plan']}/apply", {"force": True}, **MEANT)
+def test_grown_session_is_not_overwritten(server: EditServer) -> None:
+    planned = server.planned(operation="rename", title="Late")
+    server.path.write_bytes(server.path.read_bytes() + b'{"type":"mode","mode":"plan"}\n')
+    status, result = server.send(f"/api/v1/plans/{planned['plan']}/apply", {"force": True}, **MEANT)
     assert (status, "grown since" in result["error"]) == (409, True)
-    assert b"Late" not in desk.path.read_bytes()
+    assert b"Late" not in server.path.read_bytes()
 
 
-def test_live_session_is_refused_with_a_reason(desk: EditDesk) -> None:
-    os.utime(desk.path)
-    planned = desk.planned(operation="rename", title="Live")
-    status, result = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
+def test_live_session_is_refused_with_a_reason(server: EditServer) -> None:
+    os.utime(server.path)
+    planned = server.planned(operation="rename", title="Live")
+    status, result = server.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
     assert status == 409
     assert "is live" in result["error"]
     assert any("--force" in hint for hint in result["hints"])
-    planned = desk.planned(operation="rename", title="Live")
+    planned = server.planned(operation="rename", title="Live")
     address = f"/api/v1/plans/{planned['plan']}/apply"
-    assert desk.send(address, {"force": True}, **MEANT)[0] == 200
+    assert server.send(address, {"force": True}, **MEANT)[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -73,38 +73,38 @@ def test_live_session_is_refused_with_a_reason(desk: EditDesk) -> None:
         {"operation": "compress", "until": "3", "calls_as": "none", "in_place": True},
     ],
 )
-def test_trim_is_planned_applied_and_undone(desk: EditDesk, asks: dict[str, object]) -> None:
-    before = desk.files
-    planned = desk.planned(**asks)
+def test_trim_is_planned_applied_and_undone(server: EditServer, asks: dict[str, object]) -> None:
+    before = server.files
+    planned = server.planned(**asks)
     assert planned["report"]["operation"] == asks["operation"]
     assert "fewer tokens per request" in planned["saving"]
-    assert desk.files == before
-    _, done = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
-    assert (done["name"] == desk.name) is ("in_place" in asks)
-    context = desk.at.json(f"/api/v1/sessions/{done['name']}/context")["context"]
+    assert server.files == before
+    _, done = server.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
+    assert (done["name"] == server.name) is ("in_place" in asks)
+    context = server.at.json(f"/api/v1/sessions/{done['name']}/context")["context"]
     assert "thinking" not in {item["kind"] for item in context["fills"]}
-    assert desk.send(f"/api/v1/edits/{done['report']['undo']}/undo", **MEANT)[0] == 200
-    assert desk.files == before
+    assert server.send(f"/api/v1/edits/{done['report']['undo']}/undo", **MEANT)[0] == 200
+    assert server.files == before
 
 
-def test_context_fills_and_preset_effects(desk: EditDesk) -> None:
-    before = desk.files
-    report = desk.at.json(f"/api/v1/sessions/{desk.name}/context")["context"]
+def test_context_fills_and_preset_effects(server: EditServer) -> None:
+    before = server.files
+    report = server.at.json(f"/api/v1/sessions/{server.name}/context")["context"]
     results = next(preset for preset in report["fills"] if preset["kind"] == "results")
     (read,) = results["largest"]
     assert (read["words"], read["turn"], len(read["calls"])) == ("Read mole.txt", 2, 1)
     assert report["next_prompt"]["tokens"] > 0
-    presets = desk.at.json(f"/api/v1/sessions/{desk.name}/presets")["presets"]
+    presets = server.at.json(f"/api/v1/sessions/{server.name}/presets")["presets"]
     assert [preset["preset"] for preset in presets] == ["light", "standard", "heavy", "extreme"]
     assert all(preset["after"]["tokens"] <= preset["before"]["tokens"] for preset in presets)
-    assert desk.files == before
+    assert server.files == before
 
 
-def test_clone_is_found_by_its_title(desk: EditDesk) -> None:
-    planned = desk.planned(operation="clone", title="Once more")
-    _, done = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
-    assert done["name"] == done["report"]["session"] != desk.name
-    assert desk.at.ask(f"/s/{done['name']}")[0] == 200
+def test_clone_is_found_by_its_title(server: EditServer) -> None:
+    planned = server.planned(operation="clone", title="Once more")
+    _, done = server.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
+    assert done["name"] == done["report"]["session"] != server.name
+    assert server.at.ask(f"/s/{done['name']}")[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -129,33 +129,33 @@ def test_clone_is_found_by_its_title(desk: EditDesk) -> None:
     ],
 )
 def test_impossible_plan_is_refused_with_a_reason(
-    desk: EditDesk, asks: object, status: int
+    server: EditServer, asks: object, status: int
 ) -> None:
-    before = desk.files
-    found, result = desk.send(f"/api/v1/sessions/{desk.name}/plan", asks, **MEANT)
+    before = server.files
+    found, result = server.send(f"/api/v1/sessions/{server.name}/plan", asks, **MEANT)
     assert (found, bool(result["error"])) == (status, True)
-    assert desk.files == before
+    assert server.files == before
 
 
-def write_addresses(desk: EditDesk) -> Iterator[str]:
+def write_addresses(server: EditServer) -> Iterator[str]:
     """Yield every address at which something is changed, with a plan that waits."""
-    planned = desk.planned(operation="rename", title="Never")
+    planned = server.planned(operation="rename", title="Never")
     for item in WRITES:
-        result = {"name": desk.name, "plan": planned["plan"], "edit": "latest"}
+        result = {"name": server.name, "plan": planned["plan"], "edit": "latest"}
         yield BASE + item.path.format(**result)
 
 
-def test_get_requests_change_nothing(desk: EditDesk) -> None:
-    before = desk.files
-    for address in write_addresses(desk):
+def test_get_requests_change_nothing(server: EditServer) -> None:
+    before = server.files
+    for address in write_addresses(server):
         for method in ("GET", "HEAD", "PUT", "DELETE"):
-            assert desk.send(address, method=method, **MEANT)[0] == 405, address
+            assert server.send(address, method=method, **MEANT)[0] == 405, address
     for page in PAGES:
-        assert desk.at.ask(page)[0] == 200, page
+        assert server.at.ask(page)[0] == 200, page
     for entry in TABLE:
-        desk.at.ask(BASE + entry.path.format(name=desk.name))
-    assert desk.files == before
-    assert desk.at.json("/api/v1/edits")["edits"] == []
+        server.at.ask(BASE + entry.path.format(name=server.name))
+    assert server.files == before
+    assert server.at.json("/api/v1/edits")["edits"] == []
 
 
 @pytest.mark.parametrize(
@@ -169,46 +169,46 @@ def test_get_requests_change_nothing(desk: EditDesk) -> None:
         {**MEANT, "Sec_Fetch_Site": "same-site"},
     ],
 )
-def test_cross_site_requests_change_nothing(desk: EditDesk, headers: dict[str, str]) -> None:
-    before = desk.files
-    for address in write_addresses(desk):
+def test_cross_site_requests_change_nothing(server: EditServer, headers: dict[str, str]) -> None:
+    before = server.files
+    for address in write_addresses(server):
         body = {"operation": "rename", "title": "x"} if address.endswith("/plan") else {}
-        assert desk.send(address, body, **headers)[0] == 403, address
-    assert desk.files == before
+        assert server.send(address, body, **headers)[0] == 403, address
+    assert server.files == before
 
 
-def test_without_a_key_nothing_is_planned(desk: EditDesk) -> None:
-    address = f"/api/v1/sessions/{desk.name}/plan"
+def test_without_a_key_nothing_is_planned(server: EditServer) -> None:
+    address = f"/api/v1/sessions/{server.name}/plan"
     asks = {"operation": "rename", "title": "x"}
-    assert desk.send(address, asks, Cookie="", **MEANT)[0] == 401
-    given = {"Cookie": "", "Authorization": f"Bearer {desk.at.keys.key}", **MEANT}
-    assert desk.send(address, asks, **given)[0] == 200
+    assert server.send(address, asks, Cookie="", **MEANT)[0] == 401
+    given = {"Cookie": "", "Authorization": f"Bearer {server.at.keys.key}", **MEANT}
+    assert server.send(address, asks, **given)[0] == 200
 
 
-def test_oversized_request_is_refused(desk: EditDesk) -> None:
+def test_oversized_request_is_refused(server: EditServer) -> None:
     asks = {"operation": "rename", "title": "x" * 20_000}
-    assert desk.send(f"/api/v1/sessions/{desk.name}/plan", asks, **MEANT)[0] == 413
+    assert server.send(f"/api/v1/sessions/{server.name}/plan", asks, **MEANT)[0] == 413
 
 
 def test_read_only_server_offers_no_edits(tmp_path: Path) -> None:
-    with edit_desk(tmp_path, is_read_only=True) as workspace:
-        before = workspace.files
-        for address in (f"/api/v1/sessions/{workspace.name}/plan", "/api/v1/edits/x/undo"):
-            status, result = workspace.send(address, {"operation": "delete"}, **MEANT)
+    with serve_for_edits(tmp_path, is_read_only=True) as running:
+        before = running.files
+        for address in (f"/api/v1/sessions/{running.name}/plan", "/api/v1/edits/x/undo"):
+            status, result = running.send(address, {"operation": "delete"}, **MEANT)
             assert (status, "read-only" in result["error"]) == (403, True)
-        assert workspace.at.json("/api/v1/edits")["is_read_only"] is True
-        assert b".edits { display: none" in workspace.at.ask("/assets/plait.css")[2]
-        assert workspace.files == before
+        assert running.at.json("/api/v1/edits")["is_read_only"] is True
+        assert b".edits { display: none" in running.at.ask("/assets/plait.css")[2]
+        assert running.files == before
 
 
-def test_read_only_setting_can_be_changed(desk: EditDesk) -> None:
-    assert b".edits { display: none" not in desk.at.ask("/assets/plait.css")[2]
-    report = desk.at.json(f"/api/v1/sessions/{desk.name}/check")
-    assert (report["ok"], report["session"]) == (True, desk.name)
+def test_read_only_setting_can_be_changed(server: EditServer) -> None:
+    assert b".edits { display: none" not in server.at.ask("/assets/plait.css")[2]
+    report = server.at.json(f"/api/v1/sessions/{server.name}/check")
+    assert (report["ok"], report["session"]) == (True, server.name)
 
 
-def test_number_of_pending_plans_is_limited(desk: EditDesk) -> None:
-    first = desk.planned(operation="tag", word="first")["plan"]
+def test_number_of_pending_plans_is_limited(server: EditServer) -> None:
+    first = server.planned(operation="tag", word="first")["plan"]
     for number in range(16):
-        desk.planned(operation="tag", word=f"t{number}")
-    assert desk.send(f"/api/v1/plans/{first}/apply", **MEANT)[0] == 409
+        server.planned(operation="tag", word=f"t{number}")
+    assert server.send(f"/api/v1/plans/{first}/apply", **MEANT)[0] == 409

@@ -11,7 +11,7 @@ import pytest
 
 from plait.view.page.session_rows import ListedSession
 from plait.web.pages.home import BackupFigures, Home, render_home_page
-from tests.web.edit_desk import MEANT, EditDesk, edit_desk
+from tests.web.edit_server import MEANT, EditServer, serve_for_edits
 from tests.web.reading_page import Reader, reader
 
 __all__ = ["reader"]
@@ -19,10 +19,10 @@ NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[EditDesk]:
+def server(tmp_path: Path) -> Iterator[EditServer]:
     """Serve sessions that can be kept."""
-    with edit_desk(tmp_path) as workspace:
-        yield workspace
+    with serve_for_edits(tmp_path) as running:
+        yield running
 
 
 def listed(name: str, days: float | None) -> ListedSession:
@@ -97,77 +97,79 @@ def test_without_a_store_home_lists_expiring_sessions() -> None:
     assert 'data-edit="keep"' not in result
 
 
-def test_one_click_backs_up_everything(desk: EditDesk) -> None:
-    before = desk.at.json("/api/v1/keep")
-    count = len(desk.at.json("/api/v1/sessions")["sessions"])
+def test_one_click_backs_up_everything(server: EditServer) -> None:
+    before = server.at.json("/api/v1/keep")
+    count = len(server.at.json("/api/v1/sessions")["sessions"])
     assert (before["kept"], before["unkept"]) == (0, count)
-    status, result = desk.send("/api/v1/keep/now", **MEANT)
+    status, result = server.send("/api/v1/keep/now", **MEANT)
     assert (status, result["unread"]) == (200, [])
     assert len(result["sessions"]) == count
-    after = desk.at.json("/api/v1/keep")
+    after = server.at.json("/api/v1/keep")
     assert (after["kept"], after["unkept"], after["at_risk"]) == (count, 0, [])
-    assert desk.send("/api/v1/keep/now", **MEANT)[1]["files"] == 0
+    assert server.send("/api/v1/keep/now", **MEANT)[1]["files"] == 0
 
 
-def test_single_session_is_backed_up(desk: EditDesk) -> None:
-    status, result = desk.send("/api/v1/keep/now", {"sessions": [desk.name]}, **MEANT)
-    assert (status, result["sessions"]) == (200, [desk.name])
-    assert desk.send("/api/v1/keep/now", {"sessions": ["nobody"]}, **MEANT)[0] == 404
-    assert desk.send("/api/v1/keep/now", {"all": True}, **MEANT)[0] == 400
+def test_single_session_is_backed_up(server: EditServer) -> None:
+    status, result = server.send("/api/v1/keep/now", {"sessions": [server.name]}, **MEANT)
+    assert (status, result["sessions"]) == (200, [server.name])
+    assert server.send("/api/v1/keep/now", {"sessions": ["nobody"]}, **MEANT)[0] == 404
+    assert server.send("/api/v1/keep/now", {"all": True}, **MEANT)[0] == 400
 
 
-def test_forged_request_backs_up_nothing(desk: EditDesk, tmp_path: Path) -> None:
-    for address in ("/api/v1/keep/now", f"/api/v1/sessions/{desk.name}/restore"):
-        assert desk.send(address)[0] == 403
-        assert desk.send(address, **MEANT, Origin="http://elsewhere.example")[0] == 403
+def test_forged_request_backs_up_nothing(server: EditServer, tmp_path: Path) -> None:
+    for address in ("/api/v1/keep/now", f"/api/v1/sessions/{server.name}/restore"):
+        assert server.send(address)[0] == 403
+        assert server.send(address, **MEANT, Origin="http://elsewhere.example")[0] == 403
     assert not (tmp_path / "keep").exists()
 
 
 def test_read_only_server_backs_up_nothing(tmp_path: Path) -> None:
-    with edit_desk(tmp_path, is_read_only=True) as workspace:
-        assert workspace.send("/api/v1/keep/now", **MEANT)[0] == 403
-        assert workspace.send(f"/api/v1/sessions/{workspace.name}/restore", **MEANT)[0] == 403
+    with serve_for_edits(tmp_path, is_read_only=True) as running:
+        assert running.send("/api/v1/keep/now", **MEANT)[0] == 403
+        assert running.send(f"/api/v1/sessions/{running.name}/restore", **MEANT)[0] == 403
     assert not (tmp_path / "keep").exists()
 
 
-def test_backup_is_readable_refuses_edits_and_restores(desk: EditDesk) -> None:
-    desk.send("/api/v1/keep/now", **MEANT)
-    path, before = desk.path, desk.files
-    address = f"/api/v1/sessions/{desk.name}"
-    turns = desk.at.json(f"{address}/conversation")["turns"]
-    shutil.rmtree(desk.root / "projects")
-    (desk.root / "projects").mkdir()
-    desk.at.library.refresh()
-    assert desk.at.json(f"{address}/conversation")["turns"] == turns
-    assert desk.at.json(address)["session"]["is_kept"] is True
+def test_backup_is_readable_refuses_edits_and_restores(server: EditServer) -> None:
+    server.send("/api/v1/keep/now", **MEANT)
+    path, before = server.path, server.files
+    address = f"/api/v1/sessions/{server.name}"
+    turns = server.at.json(f"{address}/conversation")["turns"]
+    shutil.rmtree(server.root / "projects")
+    (server.root / "projects").mkdir()
+    server.at.library.refresh()
+    assert server.at.json(f"{address}/conversation")["turns"] == turns
+    assert server.at.json(address)["session"]["is_kept"] is True
     for tab in ("", "/context", "/timeline", "/files", "/usage", "/raw"):
-        status, _, page = desk.at.ask(f"/s/{desk.name}{tab}")
+        status, _, page = server.at.ask(f"/s/{server.name}{tab}")
         assert status == 200
         assert b'class="kept"' in page
         assert b" data-kept" in page
-    status, result = desk.send(f"{address}/plan", {"operation": "clone"}, **MEANT)
+    status, result = server.send(f"{address}/plan", {"operation": "clone"}, **MEANT)
     assert (status, "only in the backup" in result["error"]) == (409, True)
-    status, result = desk.send(f"{address}/restore", **MEANT)
+    status, result = server.send(f"{address}/restore", **MEANT)
     assert (status, result["path"]) == (200, str(path))
-    assert desk.files[str(path)] == before[str(path)]
+    assert server.files[str(path)] == before[str(path)]
     assert time.time() - path.stat().st_mtime < 600
-    assert desk.at.json(address)["session"]["is_kept"] is False
-    assert b'class="kept"' not in desk.at.ask(f"/s/{desk.name}")[2]
+    assert server.at.json(address)["session"]["is_kept"] is False
+    assert b'class="kept"' not in server.at.ask(f"/s/{server.name}")[2]
 
 
-def test_backing_up_and_restoring_by_clicks(desk: EditDesk, reader: Reader, tmp_path: Path) -> None:
+def test_backing_up_and_restoring_by_clicks(
+    server: EditServer, reader: Reader, tmp_path: Path
+) -> None:
     then = time.time() - 27 * 86400
-    os.utime(desk.path, (then, then))
-    desk.at.library.refresh()
-    page = reader(desk.at, "/")
+    os.utime(server.path, (then, then))
+    server.at.library.refresh()
+    page = reader(server.at, "/")
     assert "Deleted soon" in page.inner_text(".going")
     page.click("[data-edit=keep]")
     page.wait_for_selector(".going h2:has-text('Backed up')")
-    path = desk.path
+    path = server.path
     data = path.read_bytes()
     path.unlink()
-    desk.at.library.refresh()
-    page.goto(f"{desk.at.address}/s/{desk.name}")
+    server.at.library.refresh()
+    page.goto(f"{server.at.address}/s/{server.name}")
     assert page.inner_text(".top .kept") == "kept"
     assert page.locator(".top [data-edit=menu]").count() == 0
     page.click("[data-edit=restore]")

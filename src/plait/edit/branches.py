@@ -305,7 +305,7 @@ def plan_switch(subject: Subject, tip: str) -> Plan:
     size = log.stamp.size
     if resumes_at(log.records, size, tip):
         plan = plan_append(subject, "switch", log.stamp, (log.measures, log.measures), b"", POINTER)
-        notes = ("it already continues from there",)
+        notes = ("the session already continues from there",)
         return replace(plan, steps=(), changes=plan.changes[:1], differences=(), notes=notes)
     line = build_pointer(subject.id, log.records, size, tip)
     if line is None:

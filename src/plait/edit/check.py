@@ -469,7 +469,7 @@ def find_unknown_parents(log: CheckedLog) -> Iterator[RuleBreach]:
             )
 
 
-@log_rule("no circle", "following parents leads to a root")
+@log_rule("no circle", "each chain of parents ends at a root")
 def find_circular_parents(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find parents that form a circle."""
     facts = log.facts
@@ -493,7 +493,7 @@ def find_lost_preserved(log: CheckedLog) -> Iterator[RuleBreach]:
             yield RuleBreach((pointer.target,), sentence, pointer.place)
 
 
-@log_rule("answered call", "each call that the conversation continues after has a result")
+@log_rule("answered call", "each call has a result if the conversation continues after it")
 def find_passed_over_calls(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find calls without a result after which the conversation continues.
 

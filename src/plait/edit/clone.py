@@ -217,7 +217,7 @@ class IdMap:
 NEW_IDS = "new ids"
 NO_IDS = "session id not mentioned"
 COPIED_AS_IS = "not a record: copied unchanged"
-BLANK, BROKEN = "blank", "no record can be recovered from it"
+BLANK, BROKEN = "blank", "unreadable: no record can be recovered"
 CLIENT_READING = "the part of a broken line that Claude Code can read"
 SPLIT = "records from a broken line, each on its own line"
 

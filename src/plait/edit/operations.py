@@ -424,7 +424,7 @@ def find_subject(session: Session) -> Subject:
         )
     if session.file is None:
         raise UserError(
-            f"session '{session.id}' has no log; only its agents are left",
+            f"session '{session.id}' has no log; only agent logs are left",
             f"`plait ls --long` shows the folder of '{session.id[:8]}'",
         )
     config = session.config or find_config_folder(session.file.path)

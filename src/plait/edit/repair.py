@@ -143,9 +143,9 @@ def close_torn_object(data: bytes) -> dict[str, Any] | None:
     return None
 
 
-GLUED = "records on one line get a line each"
+GLUED = "each record gets a line of its own"
 FREED = "a record is separated from broken text on its line"
-TORN = "the text of a truncated line becomes a record again"
+TORN = "a record is recovered from a truncated line"
 WORDLESS = "a truncated line without messages is removed"
 NULS = "a line of NUL bytes is removed"
 ENDED = "a truncated line is terminated, so that added lines stay separate"
@@ -288,7 +288,9 @@ def remove_byte_order_marks(draft: Draft) -> None:
 
 
 AGAIN = "a duplicate record is removed"
-RENAMED = "a record whose uuid a later one reuses gets a new uuid; Claude Code reads the later one"
+RENAMED = (
+    "a record gets a new uuid, because Claude Code reads only a later record with the same uuid"
+)
 VARYING = ("cwd", "gitBranch", "version", "entrypoint", "slug", "userType", "session_id")
 """Fields that differ when the client appends an old record again."""
 
@@ -320,7 +322,7 @@ def _get_spoken_fields(record: Record) -> bytes:
 
 DOUBLE = "a duplicate compaction is removed: the conversation continued from the first"
 KEPT = "the list of preserved messages is removed: all of them are missing"
-FACTLESS = "a compaction gets its metadata: without it, Claude Code cannot compact again"
+FACTLESS = "missing metadata is added to a compaction: without it, Claude Code cannot compact again"
 
 
 @repair_rule(
@@ -398,14 +400,14 @@ def unlist_missing_records(draft: Draft) -> None:
         draft.rewrite(line, replace_field(record, "compactMetadata", changed), KEPT)
 
 
-MISSING = "a missing parent is replaced by the record before"
-ROOTED = "a missing parent is removed: there is no record before"
+MISSING = "a missing parent is replaced by the preceding record"
+ROOTED = "a missing parent is removed: there is no preceding record"
 CIRCULAR = "a cycle of parents is cut where it closes"
 
 
 @repair_rule(
     "missing parents",
-    "attach records with a missing parent to their call or to the record before",
+    "attach records with a missing parent to their call or to the preceding record",
 )
 def replace_missing_parents(draft: Draft) -> None:
     """Attach records whose parent does not exist to the record before them."""
@@ -562,7 +564,7 @@ SPOKEN_FIELDS = ("type", "subtype", "message", "attachment", "content", "data")
 
 
 ANSWERED = "an unanswered call gets a result that says its outcome is unknown"
-ALONE = "a result without its call becomes text: Claude Code would leave it out"
+ALONE = "a result without its call becomes text: Claude Code would drop it"
 LOST_CALL = "[Result of a tool call that is no longer in this session]"
 FRAME_FIELDS = ("isSidechain", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch")
 """Fields that a result shares with its call."""
@@ -572,7 +574,7 @@ AGENT = ("agentId", "slug")
 
 @repair_rule(
     "passed-over calls",
-    "add a result to calls that the conversation continued after; it says they were interrupted",
+    "give interrupted calls a result that says so, if the conversation continued after them",
 )
 def answer_passed_over_calls(draft: Draft) -> None:
     """Add results to calls without one after which the conversation continues; the client drops
@@ -633,7 +635,7 @@ def _result(call: Record, identity: str, time: str | None) -> dict[str, Any]:
 
 @repair_rule(
     "results without calls",
-    "turn such results into text, because Claude Code leaves them out",
+    "turn such results into text, because Claude Code drops them",
 )
 def turn_orphan_results_into_text(draft: Draft) -> None:
     """Turn results whose call does not exist into text."""
@@ -807,11 +809,11 @@ def fill_blank_prompts(draft: Draft) -> None:
             draft.rewrite(line, replace_field(record, "message", worded), BLANK)
 
 
-TIMED = "the last message gets a time: without it, Claude Code cannot resume"
+TIMED = "the last message gets a timestamp: without it, Claude Code cannot resume"
 POINTED = "a pointer to the conversation is added: Claude Code does not resume a sidechain"
 
 
-@repair_rule("timeless leaf", "give the last message a time, so that Claude Code can resume")
+@repair_rule("timeless leaf", "give the last message a timestamp, so that Claude Code can resume")
 def add_leaf_time(draft: Draft) -> None:
     """Add a time to the message that a session resumes from."""
     loaded, _ = load_session(draft.records, draft.size)

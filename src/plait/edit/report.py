@@ -472,5 +472,5 @@ def format_proof(proof: "Proof") -> str:
         )
     sent = format_count(proof.messages, "message")
     if proof.is_equal:
-        return f"{client} resumes it and sends the same {sent} as `plait context` shows"
+        return f"{client} resumes it and sends the same {sent} that `plait context` shows"
     return f"{client} resumes it, but sends something else than `plait context` shows: {proof.difference}"

@@ -822,9 +822,9 @@ def _collect_known(sent: Context) -> _Known:
                     (value for value in values if isinstance(value, str) and value.strip()), ""
                 )
                 words = " ".join(first.split())
-                found.calls[str(block.get("id"))] = (
-                    f"{block.get('name')} {words if len(words) <= LONGEST else f'…{words[-LONGEST:]}'}".strip()
-                )
+                if len(words) > LONGEST:
+                    words = f"…{words[-LONGEST:]}"
+                found.calls[str(block.get("id"))] = f"{block.get('name')} {words}".strip()
             elif kind.endswith("tool_result"):
                 found.results[str(block.get("tool_use_id"))] = estimate_block_tokens(block)
                 inner = block.get("content")

@@ -637,7 +637,7 @@ def export(
     Several processes render if there is much; messages about those that died are added to `losses`.
     """
     if format_ not in EXPORTERS:  # checked at once, not with the first file
-        raise UserError(f"unknown format '{format_}'", f"formats are {', '.join(EXPORTERS)}")
+        raise UserError(f"unknown format '{format_}'", f"the formats are {', '.join(EXPORTERS)}")
     return _files(plan, format_, jobs, [] if losses is None else losses)
 
 

@@ -379,10 +379,10 @@ def format_number(count: int) -> str:
 
 
 COURSE = (
-    ("Rewinds", "rewinds", "conversations rewound to an earlier prompt"),
+    ("Rewinds", "rewinds", "rewound to an earlier prompt"),
     ("Retracted prompts", "retracted", "before they were answered"),
     ("Interruptions", "interruptions", "while Claude was working"),
-    ("Compactions", "compactions", "of a full context"),
+    ("Compactions", "compactions", "of the context"),
     ("Rejected calls", "rejected", "by you"),
     ("Queued prompts", "queued", "while Claude was working"),
     ("Commands", "commands", "slash commands"),
@@ -546,7 +546,10 @@ def render_waste_figures(
             saving, count=finding.cost_usd
         )
         note = f"{cost}, {slice_.render_link(f'{finding.count}{NARROW}×', count=finding.count)}"
-        content = f'<p class="advice">{render_code_spans(advice)}.</p>{entrypoints_html}<ol class="short">{rows}</ol>{more_html}'
+        content = (
+            f'<p class="advice">{render_code_spans(advice)}.</p>{entrypoints_html}'
+            f'<ol class="short">{rows}</ol>{more_html}'
+        )
         rendered.append(render_section(esc(title[:1].upper() + title[1:]), content, note))
     findings = "".join(rendered)
     return f'{_render_waste_totals(waste, base)}<div class="wasted" id="findings">{findings}</div>{counting}'

@@ -68,7 +68,9 @@ MOST_CONNECTIONS = 200
 """Connections that are served at the same time."""
 MOST_REFUSED = 1000
 """Connections beyond those that are answered 503; any more are reset."""
-BUSY_TEXT = f"Plait serves {MOST_CONNECTIONS} connections at a time. Try again in a moment.\n"
+BUSY_TEXT = (
+    f"Plait serves at most {MOST_CONNECTIONS} connections at a time. Try again in a moment.\n"
+)
 BUSY = (
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
     "Cache-Control: no-store\r\nRetry-After: 5\r\nConnection: close\r\n"

@@ -185,7 +185,8 @@ class ExportedColumn:
     def render(self) -> str:
         """Render the column with all conversations."""
         articles = "".join(map(self.render_article, iter_main_conversations(self.conversations)))
-        return f"{articles}{_render_unnamed_agents(self.conversations, self.agents)}{self._render_recovered()}"
+        unnamed = _render_unnamed_agents(self.conversations, self.agents)
+        return f"{articles}{unnamed}{self._render_recovered()}"
 
     def render_article(self, conversation: Conversation) -> str:
         """Render one DAG line, with a link to where it starts."""

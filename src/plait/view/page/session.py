@@ -107,7 +107,8 @@ def render_session_page(
     details = (
         f'{_render_branch_switch(conversations)}<div class="facts">{render_facts(heading)}</div>'
     )
-    content = f"{render_header_start(heading.title, home_link)}{render_header_end(details, '', actions=ACTIONS)}"
+    content = render_header_start(heading.title, home_link)
+    content += render_header_end(details, "", actions=ACTIONS)
     header = f'<header class="banner">{content}</header>'
     body = (
         f"{header}"
@@ -249,7 +250,8 @@ def _render_compare_link(name: str, conversations: Conversations) -> str:
     ]
     if not others:
         return ""
-    address = f"/s/{quote_url(name)}/compare?a={quote_url(conversations.main, safe='')}&b={quote_url(others[-1].id, safe='')}"
+    first, second = (quote_url(line, safe="") for line in (conversations.main, others[-1].id))
+    address = f"/s/{quote_url(name)}/compare?a={first}&b={second}"
     return (
         f'<a class="comparing" href="{esc(address)}" aria-label="Compare" '
         'title="Two branches side by side (c)">'

@@ -158,7 +158,8 @@ class Fact(NamedTuple):
 def iter_heading(transcript: Transcript, link_to: LinkTo) -> Iterator[str]:
     """Yield the title, the header and a table of facts in Markdown."""
     heading = transcript.heading
-    yield f"# {escape_phrase(shorten_clean(heading.title or '', TITLE_LENGTH) or f'Session {heading.session}')}"
+    title = shorten_clean(heading.title or "", TITLE_LENGTH) or f"Session {heading.session}"
+    yield f"# {escape_phrase(title)}"
     yield "## CLAUDE CODE SESSION TRANSCRIPT"
     yield "\n".join(
         [

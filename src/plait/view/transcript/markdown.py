@@ -268,7 +268,8 @@ class MarkdownWriter:
                     yield self.render_anchors(
                         make_turn_anchor(turn), turn.opener.uuid if turn.opener else None
                     )
-                    yield f"## {turn.number} · {escape_phrase(shorten_clean(format_turn_title(turn), TITLE_LENGTH))}"
+                    title = escape_phrase(shorten_clean(format_turn_title(turn), TITLE_LENGTH))
+                    yield f"## {turn.number} · {title}"
                     calls = sum(
                         isinstance(i, ToolCall) and not i.is_intermediate for i in turn.items
                     )
@@ -326,7 +327,8 @@ class MarkdownWriter:
                 elif item.kind in PRINTED:
                     yield from _iter_outputs(item.text, item.errors)
                 elif item.kind == "command":
-                    text = f"**{escape_phrase(item.name or item.text)}** {escape_phrase(item.arguments or '')}".strip()
+                    command = f"**{escape_phrase(item.name or item.text)}**"
+                    text = f"{command} {escape_phrase(item.arguments or '')}".strip()
                     yield quote_block(text)
                     yield from _iter_outputs(item.output, item.errors)
                 elif item.kind == "bash":

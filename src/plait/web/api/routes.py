@@ -112,7 +112,7 @@ def _create_write_endpoint(entry: WriteEntry) -> Callable[[Request], Awaitable[R
         if get_library(request).is_read_only:
             raise HTTPException(403, "this server is read-only")
         if request.headers.get(HEADER) != MEANT:
-            raise HTTPException(403, f"a change needs the header `{HEADER}: {MEANT}`")
+            raise HTTPException(403, f"this request needs the header `{HEADER}: {MEANT}`")
         body = b""
         async for chunk in request.stream():
             body += chunk

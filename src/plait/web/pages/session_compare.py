@@ -186,7 +186,8 @@ def serve_comparison(request: Request) -> Response:
         '<button type="button" class="more flip" data-do="flip">Show the other branch</button></form>'
     )
     body = (
-        f"{render_header_start(heading.title, back_link)}{render_header_end('', render_tabs(name, 'read'), 'Compare')}"
+        f"{render_header_start(heading.title, back_link)}"
+        f"{render_header_end('', render_tabs(name, 'read'), 'Compare')}"
         f'<main id="main" class="versus show-one" data-session="{esc(name)}" '
         f'data-served="/s/{esc(quote_url(name))}" data-versus>{choice}'
         f"{page.render_totals()}{page.render_shared(name)}{page.render_sides(name)}</main>"

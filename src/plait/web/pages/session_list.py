@@ -381,7 +381,7 @@ def render_sessions_page(page: SessionListPage) -> str:
     """Render the page."""
     filter_ = page.filter
     projects = {session.project: format_project(session.root) for session in reversed(page.rows)}
-    branches = sorted({session.branch for session in page.rows if session.branch})
+    branches = {name: name for name in sorted({row.branch for row in page.rows if row.branch})}
     all_branches = "All git branches"
     names = {session.agent: session.agent for session in page.rows}
     agents = ""
@@ -398,7 +398,7 @@ def render_sessions_page(page: SessionListPage) -> str:
         '<button type="button" class="quiet shower" data-show="filters" aria-expanded="false">'
         f'{icon("filter")}Filters</button><div class="narrowing">'
         f"{render_select('project', 'All projects', 'All projects', projects, filter_.project)}"
-        f"{render_select('branch', all_branches, all_branches, dict(zip(branches, branches, strict=True)), filter_.branch)}"
+        f"{render_select('branch', all_branches, all_branches, branches, filter_.branch)}"
         f"{agents}"
         f"{render_date_input('since', 'From', filter_.since)}"
         f"{render_date_input('until', 'to', filter_.until)}"

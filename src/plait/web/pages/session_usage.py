@@ -58,14 +58,14 @@ def render_agents(head: SessionHeader, agents: Iterable[AgentCost]) -> str:
     by_cost = sorted(agents, key=lambda agent: (-(agent.cost or 0), -agent.tokens.total))
     launched = [agent for agent in by_cost if agent.type != "service"]
     background = [agent for agent in by_cost if agent.type == "service"]
-    html = (
-        f'<div class="lead-line of-agents"><h3>Agents</h3></div>{_render_agents_table(head, launched)}'
-        if launched
-        else ""
-    )
+    html = ""
+    if launched:
+        html += '<div class="lead-line of-agents"><h3>Agents</h3></div>'
+        html += _render_agents_table(head, launched)
     if background:
         words = f"{format_count(len(background), 'background request')} by Claude Code"
-        html += f'<details class="background-requests"><summary>{words}</summary>{_render_agents_table(head, background)}</details>'
+        table = _render_agents_table(head, background)
+        html += f'<details class="background-requests"><summary>{words}</summary>{table}</details>'
     return html
 
 
@@ -175,7 +175,8 @@ def _render_causes(totals: WhyTotals) -> str:
         for name, cause in causes
     )
     table = render_table(CAUSE_HEADS, rows, "figures-table causes")
-    summary = f"{format_money(totals.again_cost_usd)} paid again for input that had already been cached{share}."
+    cost = format_money(totals.again_cost_usd)
+    summary = f"{cost} paid again for input that had already been cached{share}."
     return f"<p>{summary}</p>{unknown}{render_scroll_area(table, 'Causes of cache misses')}"
 
 
@@ -228,13 +229,8 @@ class ResponseFilter(NamedTuple):
 
     def matches(self, response: ResponseCost) -> bool:
         """Return whether a response is listed."""
-        return self.model in (
-            "",
-            format_unpriced_model(response.model, response.tokens),
-        ) and self.who in (
-            "",
-            response.who,
-        )
+        model = format_unpriced_model(response.model, response.tokens)
+        return self.model in ("", model) and self.who in ("", response.who)
 
 
 ALL_RESPONSES = ResponseFilter()
@@ -359,11 +355,11 @@ def _render_sum(sum_: CostSum, name: str, total: CostSum, url: str = "") -> str:
         _format_cached_share(tokens),
     )
     share = render_bar(sum_.cost / total.cost, "weight") if total.cost else ""
-    label, cost = format_model(name), _render_responses_link(_format_cost_sum(sum_), target)
-    return (
-        f'<tr><th scope="row" title="{esc(name)}">{esc(label)}</th>'
-        f"{render_cells(('money', f'{cost}{share}'), *(_render_responses_link(figure, target) for figure in figures))}</tr>"
-    )
+    cost = _render_responses_link(_format_cost_sum(sum_), target)
+    links = (_render_responses_link(figure, target) for figure in figures)
+    cells = render_cells(("money", f"{cost}{share}"), *links)
+    label = esc(format_model(name))
+    return f'<tr><th scope="row" title="{esc(name)}">{label}</th>{cells}</tr>'
 
 
 def _render_window_chart(head: SessionHeader, responses: Iterable[ResponseCost]) -> str:

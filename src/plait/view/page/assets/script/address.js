@@ -15,35 +15,35 @@ export function idIn(hash) {
 // What the query of a session's address wants: a turn by number, on a line or not, a place in the log, words
 // that are looked for, words and texts that are marked, calls of one outcome.
 export function wantedIn(search) {
-  const asks = new URLSearchParams(search);
-  const turn = asks.get("turn") || "";
-  const at = asks.get("at") || "";
+  const params = new URLSearchParams(search);
+  const turn = params.get("turn") || "";
+  const at = params.get("at") || "";
   return {
-    words: asks.get("q") || "",
-    marks: [...asks.getAll("mark"), ...asks.getAll("text").map((text) => `=${text}`)],
-    outcome: asks.get("outcome"),
+    words: params.get("q") || "",
+    marks: [...params.getAll("mark"), ...params.getAll("text").map((text) => `=${text}`)],
+    outcome: params.get("outcome"),
     turn: /^\d{1,7}$/.test(turn) ? Number(turn) : null,
-    line: asks.get("line"),
+    line: params.get("line"),
     at: /^\d+\.\d+$/.test(at) ? at : null,
   };
 }
 
-function withAsks(path, asks) {
-  return path + (asks.size ? `?${asks}` : "");
+function withQuery(path, params) {
+  return path + (params.size ? `?${params}` : "");
 }
 
 // The address of what a form asks: fields that are empty are not named.
 export function formAddress(action, fields) {
-  return withAsks(action, new URLSearchParams(Array.from(fields).filter(([, value]) => value)));
+  return withQuery(action, new URLSearchParams(Array.from(fields).filter(([, value]) => value)));
 }
 
 // The address of a search for other words with all else as it is, from its first rows.
 export function searchAddress(search, words) {
-  const asks = new URLSearchParams(search);
-  asks.delete("n");
-  if (words) asks.set("q", words);
-  else asks.delete("q");
-  return withAsks("/search", asks);
+  const params = new URLSearchParams(search);
+  params.delete("n");
+  if (words) params.set("q", words);
+  else params.delete("q");
+  return withQuery("/search", params);
 }
 
 // Words are found by the index; all else is looked for in every log.

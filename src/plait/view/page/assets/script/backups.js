@@ -6,16 +6,16 @@ import { renew } from "./results.js";
 import { showToast } from "./announce.js";
 
 export function backUpAll(button) {
-  const told = one("[role=status]", button.parentElement);
+  const status = one("[role=status]", button.parentElement);
   button.disabled = true;
-  told.textContent = "Backing up …";
+  status.textContent = "Backing up …";
   sendEdit("/keep/now", {}).then(
     (kept) => {
-      told.textContent = formatBackedUp(kept);
+      status.textContent = formatBackedUp(kept);
       renew();
     },
     (error) => {
-      told.textContent = error.message;
+      status.textContent = error.message;
       button.disabled = false;
     },
   );

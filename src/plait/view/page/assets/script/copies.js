@@ -82,7 +82,7 @@ function getOutput(row) {
   const path = one(":scope > .body > ol.code", row) ? "file" : `result/${call}`;
   return recordAt(out).then((record) => {
     const text = textAt(record, path);
-    return served && persisted.test(text) ? askedText(`/output?call=${encodeURIComponent(call)}`) : text;
+    return served && persisted.test(text) ? fetchText(`/output?call=${encodeURIComponent(call)}`) : text;
   });
 }
 
@@ -97,17 +97,17 @@ export function copyTurn(row, button) {
   let turn = row;
   while (turn && !turnId(turn)) turn = turn.previousElementSibling;
   if (!turn) return Promise.resolve();
-  const text = askedText(`/markdown?turn=${encodeURIComponent(turnId(turn))}`);
+  const text = fetchText(`/markdown?turn=${encodeURIComponent(turnId(turn))}`);
   return copy(text, button, "Turn copied as Markdown");
 }
 
 export function copySession() {
   const line = one("select.ways")?.value || main.dataset.main;
-  const text = askedText(`/markdown?line=${encodeURIComponent(line)}`);
+  const text = fetchText(`/markdown?line=${encodeURIComponent(line)}`);
   return copy(text, one("[data-do=markdown]"), "Session copied as Markdown");
 }
 
-function askedText(path) {
+function fetchText(path) {
   return fetch(served + path).then((answer) => {
     if (!answer.ok) throw new Error("This is no longer in the session.");
     return answer.text();

@@ -3,18 +3,18 @@
 const meant = { "Content-Type": "application/json", "Plait-Edit": "yes" };
 
 // What a hint says to type helps at a terminal only.
-export async function sendEdit(address, asks) {
+export async function sendEdit(address, request) {
   const answer = await fetch(`/api/v1${address}`, {
     method: "POST",
     headers: meant,
-    body: JSON.stringify(asks),
+    body: JSON.stringify(request),
   }).catch(() => {
     throw new Error("The server does not respond.");
   });
-  const told = await answer.json().catch(() => ({}));
-  if (answer.ok) return told;
-  const hints = (told.hints || []).filter((hint) => !hint.includes("`"));
-  throw new Error(sentences([told.error || `answered ${answer.status}`, ...hints]));
+  const result = await answer.json().catch(() => ({}));
+  if (answer.ok) return result;
+  const hints = (result.hints || []).filter((hint) => !hint.includes("`"));
+  throw new Error(sentences([result.error || `the server returned an error (${answer.status})`, ...hints]));
 }
 
 export function sentences(parts) {

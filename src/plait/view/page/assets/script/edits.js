@@ -2,9 +2,9 @@
 import { made, one } from "./dom.js";
 import { sendEdit } from "./edit_requests.js";
 import { main } from "./page.js";
-import { drawnPlan } from "./plan.js";
+import { renderPlan } from "./plan.js";
 import { renew } from "./results.js";
-import { roomAsked } from "./room.js";
+import { getRoomRequest } from "./room.js";
 import { backUpAll, restoreSession } from "./backups.js";
 import { offerUndo, undoEdit } from "./undo_bar.js";
 
@@ -43,7 +43,7 @@ export function handleEditClick(button) {
 
 function planRoom(button) {
   const { session, title } = button.closest("form").dataset;
-  runPlan(openEditBox(), session, roomAsked(button), title);
+  runPlan(openEditBox(), session, getRoomRequest(button), title);
 }
 
 export function editShown() {
@@ -107,10 +107,10 @@ function choicesFor(name) {
   ];
 }
 
-function choiceButton(box, name, asks, words, called) {
+function choiceButton(box, name, request, words, called) {
   const button = made("button", "choice");
-  button.append(made("b", "", verbs[asks.operation]), made("span", "", words));
-  button.onclick = () => createEditChoice(box, name, asks, called);
+  button.append(made("b", "", verbs[request.operation]), made("span", "", words));
+  button.onclick = () => createEditChoice(box, name, request, called);
   return button;
 }
 
@@ -125,10 +125,10 @@ function roomLink(name) {
 function offerRepair(box, name, list, called) {
   fetch(`/api/v1/sessions/${encodeURIComponent(name)}/check`)
     .then((answer) => answer.json())
-    .then((told) => {
-      if (told.ok !== false || !list.isConnected) return;
-      const count = told.violations.length;
-      const words = `makes a copy with ${count === 1 ? "one problem" : `${count} problems`} fixed`;
+    .then((report) => {
+      if (report.ok !== false || !list.isConnected) return;
+      const count = report.violations.length;
+      const words = `creates a copy with ${count === 1 ? "one problem" : `${count} problems`} fixed`;
       list.insertBefore(choiceButton(box, name, { operation: "repair" }, words, called), list.lastChild);
     })
     .catch(() => {
@@ -136,14 +136,14 @@ function offerRepair(box, name, list, called) {
     });
 }
 
-function createEditChoice(box, name, asks, called) {
-  if (asks.operation === "rename") askWords(box, name, ["title", "Title", called], called);
-  else if (asks.operation === "tag") askWords(box, name, ["word", "Tag (empty removes it)", ""], called);
-  else if (asks.operation === "switch") runPlan(box, name, { ...asks, branch: main.dataset.shown }, called);
-  else runPlan(box, name, asks, called);
+function createEditChoice(box, name, request, called) {
+  if (request.operation === "rename") askForText(box, name, ["title", "Title", called], called);
+  else if (request.operation === "tag") askForText(box, name, ["word", "Tag (empty removes it)", ""], called);
+  else if (request.operation === "switch") runPlan(box, name, { ...request, branch: main.dataset.shown }, called);
+  else runPlan(box, name, request, called);
 }
 
-function askWords(box, name, [field, label, value], called) {
+function askForText(box, name, [field, label, value], called) {
   const operation = field === "title" ? "rename" : "tag";
   const form = made("form");
   const named = made("label", "", label);
@@ -164,28 +164,28 @@ function askWords(box, name, [field, label, value], called) {
   input.select();
 }
 
-function runPlan(box, name, asks, called) {
-  const heading = asks.before ? "Fork before this prompt" : headings[asks.operation];
+function runPlan(box, name, request, called) {
+  const heading = request.before ? "Fork before this prompt" : headings[request.operation];
   fillBox(box, heading, called, createMessageLine("Planning …"), closeButton(box));
-  sendEdit(`/sessions/${encodeURIComponent(name)}/plan`, asks).then(
+  sendEdit(`/sessions/${encodeURIComponent(name)}/plan`, request).then(
     (planned) => showPlan(box, heading, called, planned),
     (error) => fillBox(box, heading, called, createMessageLine(error.message, true), closeButton(box)),
   );
 }
 
 function showPlan(box, heading, called, planned) {
-  const told = createMessageLine(planned.refused ? `Refused: ${planned.refused}.` : describeIdlePlan(planned), planned.refused);
+  const message = createMessageLine(planned.refused ? `Refused: ${planned.refused}.` : describeIdlePlan(planned), planned.refused);
   const foot = made("div", "buttons");
-  if (planned.plan) foot.append(doButton(box, planned, told));
+  if (planned.plan) foot.append(doButton(box, planned, message));
   foot.append(closeButton(box, planned.plan ? "Cancel" : "Close"));
-  fillBox(box, heading, called, drawnPlan(planned), told, foot);
+  fillBox(box, heading, called, renderPlan(planned), message, foot);
 }
 
 function describeIdlePlan(planned) {
   return planned.plan ? "Nothing has been changed yet." : "There is nothing to do.";
 }
 
-function doButton(box, planned, told) {
+function doButton(box, planned, message) {
   const { operation } = planned.report;
   const button = made("button", operation === "delete" ? "main bad" : "main", verbs[operation] || "Apply");
   button.onclick = () => {
@@ -193,8 +193,8 @@ function doButton(box, planned, told) {
     sendEdit(`/plans/${planned.plan}/apply`, {}).then(
       (done) => finished(box, done),
       (error) => {
-        told.textContent = error.message;
-        told.classList.add("bad");
+        message.textContent = error.message;
+        message.classList.add("bad");
         button.remove();
       },
     );
@@ -226,14 +226,14 @@ function closeButton(box, words = "Close") {
 // A row of the list of edits.
 function undoFromList(button, id) {
   button.disabled = true;
-  const told = one(".edit-status");
+  const status = one(".edit-status");
   undoEdit(id).then(
     () => {
-      told.textContent = "Undone.";
+      status.textContent = "Undone.";
       renew();
     },
     (error) => {
-      told.textContent = error.message;
+      status.textContent = error.message;
       button.disabled = false;
     },
   );

@@ -2,7 +2,7 @@
 import { updateAges } from "./ages.js";
 import { one } from "./dom.js";
 import { handleEditClick, editShown } from "./edits.js";
-import { frameKeys, frameKeyTable, toldKeys } from "./help.js";
+import { frameKeys, frameKeyTable, createKeyItems } from "./help.js";
 import { listen } from "./live.js";
 import { main } from "./page.js";
 import { openPalette, togglePalette } from "./palette.js";
@@ -77,7 +77,7 @@ function showPageKeys() {
   const list = one("dialog.keys[open] dl");
   if (!list || main || list.dataset.own) return;
   list.dataset.own = "1";
-  list.replaceChildren(...toldKeys(frameKeyTable()));
+  list.replaceChildren(...createKeyItems(frameKeyTable()));
 }
 
 function isPaletteKey(event) {
@@ -143,9 +143,9 @@ function frameButton(button) {
 }
 
 // What is found and counted is shown when all is read.
-function continueReading(told) {
-  showReading(told);
-  if (!told.words) renew();
+function continueReading(progress) {
+  showReading(progress);
+  if (!progress.words) renew();
 }
 
 // What happens in the archive: told at once, then at most every two seconds.

@@ -33,12 +33,12 @@ export function frameKeyTable() {
   return [...frameKeys, ...everywhere];
 }
 
-export function toldKeys(keys) {
+export function createKeyItems(keys) {
   return keys.flatMap(([key, words]) => [made("dt", "", key), made("dd", "", words)]);
 }
 
 export function help(isServed) {
   const list = made("dl");
-  list.append(...toldKeys([...keysOfReading(isServed), ...frameKeys]));
+  list.append(...createKeyItems([...keysOfReading(isServed), ...frameKeys]));
   openBox(made("dialog", "keys"), made("h2", "", "Keys"), list);
 }

@@ -22,8 +22,8 @@ export function listen(kind, hear) {
   else if (!isHeard) listenTo(stream, kind);
 }
 
-function notifyListeners(kind, told) {
-  for (const hear of listeners[kind] || []) hear(told);
+function notifyListeners(kind, event) {
+  for (const hear of listeners[kind] || []) hear(event);
 }
 
 function listenTo(source, kind) {

@@ -2,7 +2,7 @@
 import { made } from "./dom.js";
 import { sentences } from "./edit_requests.js";
 
-export function drawnPlan(planned) {
+export function renderPlan(planned) {
   const { report } = planned;
   const part = made("div", "planned");
   part.append(sizesTable(planned.sizes));

@@ -96,8 +96,8 @@ function goToLine(at, words) {
 }
 
 function followGrowth() {
-  listen("session", (told) => {
-    if (told.session === main.dataset.session) catchUp(false);
+  listen("session", (event) => {
+    if (event.session === main.dataset.session) catchUp(false);
   });
   listen("again", () => catchUp(false));
   addEventListener("scroll", hideReached, { passive: true });

@@ -4,22 +4,22 @@ import { all, made, one, whenNear } from "./dom.js";
 const kindsAsked = ["thinking", "images", "reminders", "rereads"];
 
 // What a button of the Context view asks for.
-export function roomAsked(button) {
+export function getRoomRequest(button) {
   const { edit, preset } = button.dataset;
   const form = button.closest("form.room");
-  const asks = { operation: edit, in_place: form.elements.in_place.checked };
-  if (edit === "compress") return { ...asks, until: form.elements.until.value };
-  if (preset) return { ...asks, preset };
-  return { ...asks, ...tickedIn(form) };
+  const request = { operation: edit, in_place: form.elements.in_place.checked };
+  if (edit === "compress") return { ...request, until: form.elements.until.value };
+  if (preset) return { ...request, preset };
+  return { ...request, ...tickedIn(form) };
 }
 
 function tickedIn(form) {
   const { way, except_last: spared } = form.elements;
-  const asks = { way: way.value, except_last: Number(spared.value) || 0 };
+  const request = { way: way.value, except_last: Number(spared.value) || 0 };
   const calls = all("input[name=call]:checked", form).map((box) => box.value);
-  if (calls.length) asks.calls = [...new Set(calls)];
-  for (const kind of kindsAsked) if (form.elements[kind]?.checked) asks[kind] = true;
-  return asks;
+  if (calls.length) request.calls = [...new Set(calls)];
+  for (const kind of kindsAsked) if (form.elements[kind]?.checked) request[kind] = true;
+  return request;
 }
 
 // Where the page is drawn anew, so is this.
@@ -51,8 +51,8 @@ function showPresetEffects(holder) {
   const { session } = holder.closest("form").dataset;
   fetch(`/api/v1/sessions/${encodeURIComponent(session)}/presets`)
     .then((answer) => answer.json())
-    .then((told) => {
-      for (const { preset, words } of told.presets || [])
+    .then((report) => {
+      for (const { preset, words } of report.presets || [])
         one(`[data-preset="${preset}"] span`, holder)?.replaceChildren(made("span", "", words));
     })
     .catch(() => {

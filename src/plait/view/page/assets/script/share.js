@@ -15,25 +15,25 @@ export function shareForm(event) {
   if (!form.closest("dialog.exporting")) return;
   event.preventDefault();
   const button = event.submitter || one("button.main", form);
-  if (button.value === "no" && !button.classList.contains("sure")) askAgain(button);
+  if (button.value === "no" && !button.classList.contains("sure")) askForConfirmation(button);
   else makeFile(form, button);
 }
 
-function askAgain(button) {
+function askForConfirmation(button) {
   button.classList.add("sure");
   button.dataset.words = button.textContent;
   button.textContent = button.dataset.sure;
 }
 
 function makeFile(form, button) {
-  const told = one(".status-text", form);
+  const status = one(".status-text", form);
   button.disabled = true;
-  told.textContent = "Creating the file …";
+  status.textContent = "Creating the file …";
   fetch(form.action, { method: "POST", body: getQuestions(form, button.value) })
     .then(saveAnswer)
     .catch((error) => error.message)
     .then((words) => {
-      told.textContent = words;
+      status.textContent = words;
       calmDown(button);
     });
 }

@@ -18,19 +18,19 @@ const pastTense = {
   compress: "Compressed.",
 };
 
-export function offerUndo(told) {
+export function offerUndo(edit) {
   try {
-    sessionStorage.setItem(keptEdit, JSON.stringify(told));
+    sessionStorage.setItem(keptEdit, JSON.stringify(edit));
   } catch {
     /* it stands on this page alone */
   }
-  drawBar(told);
+  drawBar(edit);
 }
 
 export function recallUndo() {
   try {
-    const told = JSON.parse(sessionStorage.getItem(keptEdit) || "null");
-    if (told) drawBar(told);
+    const edit = JSON.parse(sessionStorage.getItem(keptEdit) || "null");
+    if (edit) drawBar(edit);
   } catch {
     /* nothing was kept */
   }
@@ -45,16 +45,16 @@ function forgetUndo() {
   one(".undo-bar")?.remove();
 }
 
-function drawBar(told) {
+function drawBar(edit) {
   one(".undo-bar")?.remove();
   const bar = made("div", "undo-bar");
   bar.setAttribute("role", "status");
-  const words = made("span", "", pastTense[told.operation] || "Done.");
+  const words = made("span", "", pastTense[edit.operation] || "Done.");
   const undo = made("button", "undo", "Undo");
   const close = made("button", "dismiss", "Dismiss");
-  undo.onclick = () => takeBack(told, words, undo);
+  undo.onclick = () => undoAndReport(edit, words, undo);
   close.onclick = forgetUndo;
-  bar.append(words, ...openLink(told), undo, close);
+  bar.append(words, ...openLink(edit), undo, close);
   document.body.append(bar);
 }
 
@@ -63,17 +63,17 @@ function sessionHere() {
   return main ? main.dataset.session : one("main.tab")?.dataset.of;
 }
 
-function openLink(told) {
-  if (!told.name || sessionHere() === told.name) return [];
+function openLink(edit) {
+  if (!edit.name || sessionHere() === edit.name) return [];
   const link = made("a", "", "Open");
-  link.href = `/s/${encodeURIComponent(told.name)}${one("main.tab-context") ? "/context" : ""}`;
+  link.href = `/s/${encodeURIComponent(edit.name)}${one("main.tab-context") ? "/context" : ""}`;
   return [link];
 }
 
-function takeBack(told, words, button) {
+function undoAndReport(edit, words, button) {
   button.disabled = true;
-  undoEdit(told.undo).then(
-    () => tookBack(told, words, button),
+  undoEdit(edit.undo).then(
+    () => showUndone(edit, words, button),
     (error) => {
       words.textContent = error.message;
       button.disabled = false;
@@ -81,8 +81,8 @@ function takeBack(told, words, button) {
   );
 }
 
-function tookBack(told, words, button) {
-  if (told.isNew && sessionHere() === told.name) {
+function showUndone(edit, words, button) {
+  if (edit.isNew && sessionHere() === edit.name) {
     forgetUndo();
     location.href = "/sessions";
     return;

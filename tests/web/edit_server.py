@@ -21,7 +21,7 @@ MEANT = {"Plait-Edit": "yes"}
 
 
 @dataclass
-class EditDesk:
+class EditServer:
     """A server, the folder that it serves, and the session with branches in it."""
 
     at: Served
@@ -61,9 +61,9 @@ class EditDesk:
 
 
 @contextmanager
-def edit_desk(
+def serve_for_edits(
     folder: Path, *, is_live: bool = False, is_read_only: bool = False
-) -> Iterator[EditDesk]:
+) -> Iterator[EditServer]:
     """Serve drawn sessions that nobody has written to for an hour."""
     root, index = folder / "logs", folder / "index"
     for drawing in drawn_sessions().values():
@@ -79,7 +79,7 @@ def edit_desk(
         store=store,
         stars=folder / "stars.json",
     ) as at:
-        yield EditDesk(at, root, drawn_sessions()["ways"].session)
+        yield EditServer(at, root, drawn_sessions()["ways"].session)
 
 
 def rest(root: Path) -> None:
