@@ -1,13 +1,13 @@
-// What can be done with a row: modules offer it, and each row that it fits has it in one group of buttons.
+// Actions on a row: modules register them, and each row shows those that apply in one group of buttons.
 import { all, made, one } from "./dom.js";
 
 // A row is an entry of the log, or a turn.
 const rowKinds = "[data-l]:not(button), .turn";
 const offers = [];
 
-// An act has a name, an icon, a label and perhaps a longer title, each a text or a function that says it of
-// a row; fits(row) says whether a row has it, run(row, button) does it. What is done elsewhere, or has a
-// state, marks its button: mark(button, row).
+// An action has a name, an icon, a label and optionally a longer title, each a text or a function of the
+// row; fits(row) says whether it applies, run(row, button) performs it. An action with a state of its own
+// updates its button: mark(button, row).
 export function registerAction(act) {
   offers.push(act);
 }
@@ -48,8 +48,8 @@ function placeGroup(holder, group) {
   else holder.prepend(group);
 }
 
-// A summary is a button itself and holds no other: there the drawings are for the mouse, and what it
-// unfolds has the buttons.
+// A summary is itself a button and cannot contain others: its icons work with the mouse only, and the
+// unfolded content has the buttons.
 function createGroup(element, acts, isSummary) {
   const group = made(isSummary ? "span" : "div", "acts");
   if (isSummary) group.setAttribute("aria-hidden", "true");
@@ -77,7 +77,7 @@ function marked(button, element, offered) {
   return button;
 }
 
-// Where nothing can hover, one button shows the rest.
+// On touch screens one button shows the others.
 function groupOpener() {
   const button = made("button", "acts-opener", "⋯");
   button.setAttribute("aria-label", "Actions");
@@ -100,7 +100,7 @@ export function closeGroup() {
   }
 }
 
-// The same in words, below what was unfolded.
+// The same actions as text, below unfolded content.
 export function addTools(details) {
   const acts = listActions(details);
   if (one(":scope > .tools", details) || !acts.length) return;

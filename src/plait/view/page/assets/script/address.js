@@ -1,4 +1,4 @@
-// Addresses: the place in a session that one names, and what a list or a search was asked.
+// URLs: the place in a session that a URL names, and the query of a list or a search.
 
 export function computeHash(id) {
   return encodeURIComponent(id).replace(/%23/g, "#").replace(/%40/g, "@");
@@ -12,8 +12,8 @@ export function idIn(hash) {
   }
 }
 
-// What the query of a session's address wants: a turn by number, on a line or not, a place in the log, words
-// that are looked for, words and texts that are marked, calls of one outcome.
+// Parse the query of a session's URL: a turn by number, optionally on a line, a place in the log, words
+// to find, words and texts to mark, calls of one outcome.
 export function wantedIn(search) {
   const params = new URLSearchParams(search);
   const turn = params.get("turn") || "";
@@ -32,12 +32,12 @@ function withQuery(path, params) {
   return path + (params.size ? `?${params}` : "");
 }
 
-// The address of what a form asks: fields that are empty are not named.
+// The URL of a submitted form, without empty fields.
 export function formAddress(action, fields) {
   return withQuery(action, new URLSearchParams(Array.from(fields).filter(([, value]) => value)));
 }
 
-// The address of a search for other words with all else as it is, from its first rows.
+// The URL of the same search for other words, from its first rows.
 export function searchAddress(search, words) {
   const params = new URLSearchParams(search);
   params.delete("n");
@@ -46,7 +46,7 @@ export function searchAddress(search, words) {
   return withQuery("/search", params);
 }
 
-// Words are found by the index; all else is looked for in every log.
+// Words are found by the index; everything else is searched in every log.
 export function searchPause(search) {
   return /[?&]way=/.test(search) ? 500 : 120;
 }

@@ -1,4 +1,4 @@
-// How long ago something was, in words; the exact time in the reader's zone.
+// Ages in words, such as `5 min ago`, with the exact time in the reader's zone.
 import { all } from "./dom.js";
 import { getDay, getMinute } from "./time.js";
 

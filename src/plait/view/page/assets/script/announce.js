@@ -1,4 +1,4 @@
-// Words over the page, in a place of their own: what was found or done, and a warning that stays.
+// Messages over the page: what was found or done, and warnings that stay.
 import { made, one } from "./dom.js";
 
 const foundBox = made("div", "found");
@@ -6,7 +6,7 @@ const warningBox = made("div", "page-warning");
 for (const box of [foundBox, warningBox]) box.setAttribute("role", "status");
 let fading = 0;
 
-// What the page says never is looked for among what it shows: a log may hold anything.
+// Messages of the page are not searched for in its content: a log may contain anything.
 function announce(box, words, place) {
   box.textContent = words;
   if (!words) box.remove();

@@ -1,4 +1,4 @@
-// Starts pages that are served: sessions and lists, in their frame.
+// Entry point of served pages: sessions and lists, with their frame.
 import { startFrame } from "./frame.js";
 import { startPage } from "./reading.js";
 import { registerStarActions, startStars } from "./stars.js";

@@ -1,4 +1,4 @@
-// What keeps sessions beyond the cleanup, and brings one back that is only kept.
+// Back up sessions, and restore one that exists only in the backup.
 import { one } from "./dom.js";
 import { sendEdit } from "./edit_requests.js";
 import { main } from "./page.js";

@@ -1,4 +1,4 @@
-// What a click on a session's page does: places gone to, texts shown and copied.
+// Clicks on a session's page: links, unfolding, copying.
 import { closeGroup, runAction, toggleGroup } from "./actions.js";
 import { computeHash } from "./address.js";
 import { copy } from "./clipboard.js";

@@ -1,8 +1,8 @@
-// Texts to the clipboard: by the browser's own way, else by the old one; what was done is said.
+// Copy text with the clipboard API, or the older way, and report the result.
 import { made, one } from "./dom.js";
 import { showToast } from "./announce.js";
 
-// A text, or the promise of one.
+// Takes a text or a promise of one.
 export function copy(given, button, words = "Copied") {
   return Promise.resolve(given)
     .then(toClipboard)

@@ -1,4 +1,4 @@
-// What can be copied: texts of the log, whole; turns and sessions as Markdown; what goes on from a turn.
+// Copy actions: full texts of the log, turns and sessions as Markdown, the command that continues from a turn.
 import { registerAction } from "./actions.js";
 import { copy } from "./clipboard.js";
 import { all, made, one } from "./dom.js";
@@ -114,7 +114,7 @@ function fetchText(path) {
   });
 }
 
-// Code has a button of its own, before it, so that what follows still stands beside it.
+// The button of a code block comes before it, so that sibling selectors still match.
 export function addCopies(within) {
   for (const block of all(codeBlocks, within)) {
     if (block.previousElementSibling?.matches(".on-code")) continue;

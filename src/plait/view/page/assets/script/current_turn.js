@@ -1,4 +1,4 @@
-// Where the reader is: the rail and the outline follow.
+// Mark the current turn in the graph and the outline.
 import { addActions } from "./actions.js";
 import { all, whenNear } from "./dom.js";
 import { main } from "./page.js";
@@ -86,7 +86,7 @@ export function markCurrentLinks() {
       if (!element.closest(".agent")) (links.get(element.id) || []).forEach(markLink);
 }
 
-// A long turn stands in several sections: what is marked is the turn.
+// A long turn has several sections: the turn is marked.
 function listSections(turn) {
   let first = turn;
   while (first.matches(".on") && first.previousElementSibling) first = first.previousElementSibling;

@@ -1,4 +1,4 @@
-// The document in few words: elements found, made, watched as they come near, and boxes over the page.
+// Helpers for the document: find and create elements, watch them as they approach the window, open dialogs.
 
 export function one(selector, within) {
   return (within || document).querySelector(selector);
@@ -15,7 +15,7 @@ export function made(tag, name, text) {
   return element;
 }
 
-// Watches elements and acts once on each when it comes near; null where the browser cannot.
+// Watch elements and act once on each when it approaches; null if the browser cannot.
 export function whenNear(margin, act) {
   if (!("IntersectionObserver" in window)) return null;
   const observer = new IntersectionObserver(
@@ -31,7 +31,7 @@ export function whenNear(margin, act) {
   return observer;
 }
 
-// Shows a dialog that is gone when it is closed.
+// Show a dialog that is removed when it is closed.
 export function openBox(box, ...content) {
   const close = made("button", "more", "Close");
   close.onclick = () => box.close();

@@ -1,8 +1,8 @@
-// Requests that change something: sent by POST, with the header that no page of others can set.
+// Requests that change something: POST with a header that pages of other sites cannot set.
 
 const meant = { "Content-Type": "application/json", "Plait-Edit": "yes" };
 
-// What a hint says to type helps at a terminal only.
+// Hints with commands help only in a terminal.
 export async function sendEdit(address, request) {
   const answer = await fetch(`/api/v1${address}`, {
     method: "POST",

@@ -1,4 +1,4 @@
-// Edits of a session: asked for in a box, planned by the server, done when the person says so.
+// Edits of a session: chosen in a dialog, planned by the server, applied after confirmation.
 import { made, one } from "./dom.js";
 import { sendEdit } from "./edit_requests.js";
 import { main } from "./page.js";
@@ -55,7 +55,7 @@ function shownTitle() {
   return one(".top h1")?.textContent || "";
 }
 
-// Before a prompt, to ask it differently; after an answer, to go on from it.
+// Before a prompt, to rephrase it; after an answer, to continue from it.
 function handleForkClick(button, at) {
   return { operation: "fork", at, before: Boolean(button.closest(".prompt")) };
 }
@@ -114,7 +114,7 @@ function choiceButton(box, name, request, words, called) {
   return button;
 }
 
-// What fills the context is looked at before anything of it goes.
+// Show what fills the context before anything of it is removed.
 function roomLink(name) {
   const link = made("a", "choice");
   link.href = `/s/${encodeURIComponent(name)}/context`;
@@ -223,7 +223,7 @@ function closeButton(box, words = "Close") {
   return button;
 }
 
-// A row of the list of edits.
+// Undo an edit in the list of edits.
 function undoFromList(button, id) {
   button.disabled = true;
   const status = one(".edit-status");

@@ -1,4 +1,4 @@
-// The kinds of entries that are shown, and calls by what became of them, chosen in a menu.
+// The menu that filters entries by kind and calls by outcome.
 import { all, made, one } from "./dom.js";
 import { main } from "./page.js";
 import { fillAll } from "./parts.js";
@@ -81,7 +81,7 @@ function ended(outcome) {
   return `.call.${outcome}, .event.${outcome}`;
 }
 
-// Only the calls that ended so, each in its turn; turns that are not there yet are fetched.
+// Show only calls of one outcome, each in its turn; turns that are not loaded are fetched.
 export function showOutcome(outcome) {
   for (const [name] of outcomes) if (name) document.body.classList.toggle(`only-${name}`, name === outcome);
   announceFound(outcome ? "…" : "");

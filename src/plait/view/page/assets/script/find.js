@@ -1,4 +1,4 @@
-// Finding, over everything that is folded or cut.
+// Find on the page, including folded and cut text.
 import { all } from "./dom.js";
 import { goToLocation, reveal } from "./navigate.js";
 import { clearMarks, markWords } from "./marks.js";
@@ -33,7 +33,7 @@ export function search(words) {
     .catch((error) => announceFound(error.message));
 }
 
-// The server looks through all of it; what a hit stands in is fetched when one goes there.
+// The server searches the whole session; the turn of a hit is fetched when the reader goes there.
 function foundByServer(words) {
   return asked(`/find?q=${encodeURIComponent(words)}`);
 }
@@ -55,7 +55,7 @@ function takeHits(found) {
   return hits.length ? nextHit(1) : null;
 }
 
-// The words of each entry without those of the entries inside it.
+// The words of each entry, without those of nested entries.
 function textsWithin(holder) {
   const texts = new Map();
   const walker = document.createTreeWalker(holder, NodeFilter.SHOW_TEXT);

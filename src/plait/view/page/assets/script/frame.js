@@ -1,4 +1,4 @@
-// The frame of what is served: keys and clicks everywhere, lists that fill and follow.
+// The frame of served pages: global keys and clicks, lists that load and update.
 import { updateAges } from "./ages.js";
 import { one } from "./dom.js";
 import { handleEditClick, editShown } from "./edits.js";
@@ -50,7 +50,7 @@ export function startFrame() {
   recallUndo();
 }
 
-// A browser leaves what has the focus half behind the edge of a table that scrolls sideways.
+// Browsers leave a focused element half hidden at the edge of a table that scrolls sideways.
 function showWhole({ target }) {
   if (target.parentElement?.closest(".scroll"))
     target.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -72,7 +72,7 @@ function nameKeys() {
   if (one(".rows")) frameKeys.push(["→ / ←", "show or hide branches and agents"]);
 }
 
-// The reading view has keys of its own; elsewhere only these.
+// The reading view has its own keys; other pages have only these.
 function showPageKeys() {
   const list = one("dialog.keys[open] dl");
   if (!list || main || list.dataset.own) return;
@@ -142,13 +142,13 @@ function frameButton(button) {
   if (shows) button.setAttribute("aria-expanded", String(document.body.classList.toggle(`show-${shows}`)));
 }
 
-// What is found and counted is shown when all is read.
+// Update the page once everything is read.
 function continueReading(progress) {
   showReading(progress);
   if (!progress.words) renew();
 }
 
-// What happens in the archive: told at once, then at most every two seconds.
+// Update the page after changes in the archive: immediately, then at most every two seconds.
 function renewSoon() {
   if (due) return;
   due = setTimeout(

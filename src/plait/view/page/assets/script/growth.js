@@ -1,4 +1,4 @@
-// A session that grows: what was added is fetched and put in place, what is the same stays as it is.
+// A growing session: added turns are fetched and inserted, unchanged ones stay as they are.
 import { addActions } from "./actions.js";
 import { all, made, one } from "./dom.js";
 import { forgetLinks, markCurrentLinks, watchTurn } from "./current_turn.js";
@@ -54,7 +54,7 @@ function take(news) {
   return news.turns && news.turns.length ? putNew(news) : null;
 }
 
-// A title is given anew, or a name is taken back.
+// Set or remove a title.
 function takeTitle(words) {
   if (words === undefined) return;
   const title = one(".top h1");
@@ -84,7 +84,7 @@ function putNew(news) {
   return null;
 }
 
-// Nobody has come so far: what is fetched when somebody does is longer.
+// The reader has not come this far: more is fetched when they do.
 function lengthen(part, news, known) {
   Object.assign(part.dataset, lengthened(part.dataset, news, known));
   makeRoom(part, Number(part.dataset.turns));
@@ -104,7 +104,7 @@ function drawnTurns(turns) {
   return Array.from(box.content.children);
 }
 
-// Puts turns where those from the first number on were, and returns those that were not there before.
+// Replace the turns from a number on, and return those that are new.
 function putTurns(line, given) {
   const first = given.length ? Number(given[0].dataset.n) : 0;
   const old = all(":scope > .turn", line).filter((turn) => Number(turn.dataset.n) >= first);
@@ -127,7 +127,7 @@ function addTurn(line, turn, before) {
   watchTurn(turn);
 }
 
-// What is the same stays as it is: opened, coloured, selected.
+// Keep unchanged elements, with what is open, highlighted or selected.
 function merge(turn, next) {
   const drawn = turn.drawn || [];
   const parts = Array.from(next.children);

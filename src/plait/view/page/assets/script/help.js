@@ -1,4 +1,4 @@
-// The keys, told in a box.
+// The dialog that lists the keys.
 import { made, openBox } from "./dom.js";
 
 // Keys that the frame of a served page adds.

@@ -62,7 +62,7 @@ function panel(name) {
   markCurrentLinks();
 }
 
-// Beside the column of sessions, as the style has it.
+// Next to the list of sessions, as in the style sheet.
 function hasRoomForOutline() {
   return matchMedia("(min-width: 1280px)").matches;
 }
@@ -72,7 +72,7 @@ export function closePanels() {
   showHead(false);
 }
 
-// Where the band above is narrow, the rest of it opens below.
+// On narrow screens the rest of the top bar opens below it.
 function showHead(isWanted) {
   document.body.classList.toggle("show-head", isWanted);
   one(".head-opener")?.setAttribute("aria-expanded", String(isWanted));

@@ -1,4 +1,4 @@
-// Starts pages about a lake: the reader's colours, and times as their clock tells them.
+// Entry point of lake pages: theme and local times.
 import { updateAges } from "./ages.js";
 import { all, one } from "./dom.js";
 import { otherTheme, setTheme, storedTheme, updateTimes } from "./theme.js";

@@ -1,4 +1,4 @@
-// Where a branch leaves: what differs on the two ways, here on a disk and on a page of its own when served.
+// Compare a branch with the other one where it forks: on this page, or on its own page when served.
 import { all, made, one, openBox } from "./dom.js";
 import { main, served } from "./page.js";
 import { short, turnsCounted } from "./text.js";

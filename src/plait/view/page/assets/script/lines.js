@@ -1,4 +1,4 @@
-// The log beside the page: packed lines, fetched when more is asked for.
+// The log next to the page: packed lines, fetched on demand.
 import { one } from "./dom.js";
 import { lettersToBytes, packed, unpacked } from "./packed.js";
 import { main, served } from "./page.js";

@@ -1,11 +1,11 @@
-// What is being written: one stream of events a page, none while nobody looks at it.
-// One that is lost is said to be, tried again ever more slowly, and caught up with.
+// Live updates: one event stream per page, none while the page is hidden.
+// A lost connection is reported, retried with growing delays, and caught up with.
 import { main } from "./page.js";
 import { showConnectionLost, showReading } from "./status_bar.js";
 
 const soon = 1000;
 const late = 30000;
-// The server says something every 20 seconds: one that says nothing is not there.
+// The server sends something every 20 seconds; if it does not, the connection is lost.
 const silence = 50000;
 const listeners = {};
 let stream = null;
@@ -88,7 +88,7 @@ function showServerGone() {
   showConnectionLost(`Connection lost. This page may be out of date.${more}`, "Try now", tryNow, hasEnded ? command : "");
 }
 
-// It answers, but not to this page: another server has taken its place, with a key of its own.
+// The server answers but does not accept this page: it was replaced by one with another key.
 function showRefused(answer) {
   if (answer.status === 401) showConnectionLost("Plait was restarted.", "Reload", () => location.reload());
   else if (!answer.ok) showServerGone();

@@ -1,4 +1,4 @@
-// Words marked where they stand, the first of them in view.
+// Mark words in the page and scroll to the first.
 import { one } from "./dom.js";
 import { here } from "./current_turn.js";
 import { cutsIn, fullTexts, showAll } from "./more.js";
@@ -39,7 +39,7 @@ function rangeIn(node, at, length) {
 
 const textBlocks = "p, li, pre, td, th, dd, dt, div, summary, blockquote, h1, h2, h3, h4, h5, h6, details, button";
 
-// The words that somebody searched for, all of them, where they stand here; what was cut is shown for them.
+// Mark all occurrences of the searched words in an element; cut text is loaded for them.
 export function markAsked(marks) {
   const target = one(".target") || here;
   const looks = marks.map(markLook).filter(Boolean);
@@ -61,7 +61,7 @@ function showCut(target, looks) {
   });
 }
 
-// A phrase may go on in the next element, such as a word in bold, but not beyond its block.
+// A phrase may continue in the next element, such as bold text, but not beyond its block.
 function lookRanges(element, looks) {
   const ranges = [];
   for (const run of listTextRuns(element)) {

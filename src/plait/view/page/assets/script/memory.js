@@ -1,4 +1,4 @@
-// What a tab of the browser remembers from page to page; nothing where it may not.
+// Session storage, if the browser allows it.
 
 export function recalled(name) {
   try {

@@ -1,4 +1,4 @@
-// What the page cut short: fetched from its line of the log and shown whole.
+// Texts that the page cut: fetched from their log line and shown in full.
 import { all, made, whenNear } from "./dom.js";
 import { recordAt } from "./lines.js";
 import { enclosedAt, getImageUrl, textAt } from "./record.js";
@@ -20,7 +20,7 @@ function searchable(button) {
   );
 }
 
-// Each button gets the text it stands for; of those of a whole page every text is fetched once.
+// Give each button its full text; for a whole page every text is fetched once.
 export function fullTexts(element) {
   return Promise.all(
     cutsIn(element).map((button) =>
@@ -86,7 +86,7 @@ function drawnBlock(block, words) {
   return address ? framedImage(address, words).frame : made("pre", "out", clean(createTextBlock(block)));
 }
 
-// A picture in a frame that shows it larger; small where it stands among words.
+// An image in a frame that enlarges it; small if it is inside a text.
 function framedImage(address, words) {
   const frame = made("button", "framed");
   const image = made("img", "shown-image");
@@ -103,7 +103,7 @@ export function enlarge(frame) {
   frame.setAttribute("aria-pressed", String(isLarge));
 }
 
-// What comes near is drawn; what cannot be drawn stays a button that tells what it is.
+// Images near the window are drawn; an image that cannot be drawn stays a button that names it.
 const drawing = whenNear(800, (button) => {
   recordAt(button.dataset.l).then(
     (record) => putPicture(button, enclosedAt(record, button.dataset.p)),

@@ -1,4 +1,4 @@
-// Going to a place: its way is chosen, what holds it is fetched and opened.
+// Go to a place: switch to its path, then fetch and open what contains it.
 import { scrollToElement } from "./scroll.js";
 import { all, one } from "./dom.js";
 import { unfilter } from "./filter.js";
@@ -56,7 +56,7 @@ function goToUnfilled(id) {
     .then((found) => found || goToNearest(id));
 }
 
-// From the outside in: the line, the part that holds the turn, the agent in it, and so on.
+// From the outside in: the line, the part with the turn, the agent in it, and so on.
 export function goToLocation(spot, words) {
   if (!spot) {
     announceFound("This link does not lead to anything in this session.");
@@ -83,7 +83,7 @@ function entryAt(spot, words) {
   return (words && found.find(holds)) || found[0] || null;
 }
 
-// A turn by its number as it is read; with the name of a line, by its number on that line.
+// Find a turn by its number on the shown path or, with the name of a line, on that line.
 export function goToTurn(wanted, id) {
   const line = id ? getLine(id) : null;
   const isOnLine = line && line.matches(".dag");
@@ -110,7 +110,7 @@ function turnOn(line, n) {
   );
 }
 
-// A record that has no entry of its own, such as a result: the entry before it in its file.
+// For a record without an entry of its own, such as a result: the entry before it in its file.
 function goToNearest(id) {
   return Promise.all(table.map((piece, place) => loadedPiece(place))).then((pieces) => {
     const place = recordPlace(pieces, id);

@@ -1,4 +1,4 @@
-// The end of a session that grows: followed where the reader is there, told of where they are not.
+// The end of a growing session: follow it if the reader is there, otherwise offer to go there.
 import { hold } from "./scroll.js";
 import { made, one } from "./dom.js";
 import { revealPrompt } from "./navigate.js";

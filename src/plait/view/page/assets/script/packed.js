@@ -1,13 +1,13 @@
-// What lies packed beside a page, as bytes in a script: on a disk a page can load nothing else.
+// Data packed next to a page as bytes in a script: a page opened from disk can load nothing else.
 import { fetched } from "./page.js";
 
-// One letter a byte; the letters of the upper half have other numbers, which end alike.
+// One letter per byte; letters of the upper half have other code points with the same low byte.
 const ONE_A_BYTE = "x-user-defined";
 const BACKSLASH = 92;
 const QUOTE = 34;
 const WRITTEN = { 110: 10, 114: 13 };
 
-// A server says itself how letters are to be read, so that there the bytes are asked for.
+// A server declares an encoding, so there the bytes are fetched instead.
 export function packed(name, address) {
   if (location.protocol === "file:") return fetched(name, address, ONE_A_BYTE).then(decodeBytes);
   return fetch(address).then((answer) => {
@@ -22,7 +22,7 @@ function decodeBytes(letters) {
   return bytes;
 }
 
-// The string that a script calls with, as the script would read it.
+// Parse the string argument of a script as JavaScript would.
 function literalIn(script) {
   const found = new Uint8Array(script.length);
   const end = script.lastIndexOf(QUOTE);

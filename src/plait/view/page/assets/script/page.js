@@ -1,13 +1,13 @@
-// The page that the script runs in, and what it asks for: from the server, or from scripts beside it on a disk.
+// The current page, and its requests to the server or, on disk, to scripts next to it.
 
 export const root = document.body.dataset.root || "";
 export const main = document.querySelector("main[data-session]");
-// Where the server answers; nothing on a disk.
+// The base URL of the server; empty on disk.
 export const served = main ? main.dataset.served || "" : "";
 
 const waiting = {};
 
-// Scripts beside the page call these with what they hold.
+// Scripts next to the page call these with their content.
 window.plait = {
   lines: (file, first, last, data) => settle(`lines ${file} ${first}`, data),
   part: (number, data) => settle(`part ${number}`, data),

@@ -1,4 +1,4 @@
-// The palette: places, sessions, words, over any page.
+// The command palette: pages, sessions and search, over any page.
 import { updateAges } from "./ages.js";
 import { all, made, one } from "./dom.js";
 import { around } from "./steps.js";

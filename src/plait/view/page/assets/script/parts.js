@@ -1,4 +1,4 @@
-// Turns that come as they are read.
+// Turns that are loaded while reading.
 import { addActions, addTools } from "./actions.js";
 import { all, made, one, whenNear } from "./dom.js";
 import { watchTurn, watchTurnsOf } from "./current_turn.js";
@@ -12,7 +12,7 @@ let isHurried = false;
 let afterFill = null;
 const near = whenNear(1500, fill);
 
-// What is done when a part of a line has become its turns.
+// Callbacks for parts of a line that were replaced by their turns.
 export function whenFilled(act) {
   afterFill = act;
 }
@@ -49,7 +49,7 @@ function notFilled(part, error) {
   part.append(again);
 }
 
-// A few milliseconds at a time, so that scrolling stays smooth.
+// Work a few milliseconds at a time, so that scrolling stays smooth.
 function inSlices(part, turns) {
   let at = 0;
   return new Promise((resolve) => {
@@ -106,7 +106,7 @@ export function watchTurns() {
   }
 }
 
-// What somebody unfolds gets its turns and buttons; the one agent in it is unfolded too.
+// Load the turns and buttons of what the reader unfolds; a single agent in it is unfolded too.
 export function unfolded(event) {
   const box = event.target;
   if (!box.open || !box.matches("details")) return;

@@ -1,4 +1,4 @@
-// The ways through a session: the lines from the first to a chosen one, shown one after another and told in the outline.
+// Conversation paths: show the lines from the first to the chosen one, and list their prompts in the outline.
 import { all, made, one } from "./dom.js";
 import { forgetLinks, markCurrentLinks } from "./current_turn.js";
 import { main, served } from "./page.js";
@@ -38,7 +38,7 @@ function chain(id) {
   return found;
 }
 
-// Puts a line after those before it, and returns the number of its last turn.
+// Append a line to those before it, and return the number of its last turn.
 function placeLine(before, line) {
   main.appendChild(line);
   endLine(line);
@@ -54,7 +54,7 @@ function nextShown(line) {
   return shown.includes(line) ? shown[shown.indexOf(line) + 1] : undefined;
 }
 
-// A way that leaves a line ends it: what follows there is another story.
+// A path that leaves a line ends it: later turns of that line are not part of the path.
 function endLine(line) {
   const next = nextShown(line);
   if (!next) return;
@@ -71,7 +71,7 @@ function passBy(node) {
     after.classList.add("past");
 }
 
-// The prompts of the way that is shown, as a list to go by.
+// List the prompts of the shown path.
 export function drawOutline(way) {
   const list = one(".outline ol");
   if (!list) return;

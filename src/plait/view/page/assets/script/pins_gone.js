@@ -1,4 +1,4 @@
-// Pinned turns that are no longer there: looked for once the list of them is shown.
+// Mark pinned turns that no longer exist, once their list is shown.
 import { all, made, one } from "./dom.js";
 
 export function showMissingPins(within) {

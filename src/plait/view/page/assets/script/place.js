@@ -1,4 +1,4 @@
-// The place of the reader, kept in the history: the entry at the top of the window, and how far it is from there.
+// The reading position, kept in the history: the top entry and its distance from the top of the window.
 import { computeHash, idIn } from "./address.js";
 import { holdElementAt, scrollToElement, stopHolding } from "./scroll.js";
 import { all, one } from "./dom.js";
@@ -55,7 +55,7 @@ export function keepPlace() {
   if (served) memorize(`place-${main.dataset.session}`, place.id || "");
 }
 
-// Browsers take no note of a place that is kept while the page goes: it is kept whenever the reader rests.
+// Browsers ignore a position saved while leaving the page, so it is saved whenever scrolling stops.
 export function watchPlace() {
   let resting = 0;
   const rest = () => {
@@ -66,7 +66,7 @@ export function watchPlace() {
   addEventListener("pagehide", keepPlace);
 }
 
-// From another view of a session, its conversation is come back to where it was left.
+// Return from another tab of a session to the reading position.
 export function returnToPlace() {
   const name = one("main[data-of]")?.dataset.of;
   const id = name && recalled(`place-${name}`);
@@ -92,7 +92,7 @@ export function handlePopState({ state }) {
   else requestAnimationFrame(() => scrollTo({ top: state.top, behavior: "instant" }));
 }
 
-// The other ways through the session, by the list of them or by keys.
+// Switch to another path with the list of paths or with keys.
 export function watchPaths() {
   const select = one(".ways");
   if (select) select.onchange = () => goToPath(select.value);

@@ -1,4 +1,4 @@
-// Starts pages on a disk: sessions, and the first page of a site.
+// Entry point of pages on disk: sessions, and the start page of a site.
 import { startPage } from "./reading.js";
 
 startPage();

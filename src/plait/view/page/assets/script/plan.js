@@ -1,4 +1,4 @@
-// A plan as the server told it: what is measured before and after, how lines fare, a few of them.
+// Render a plan: sizes before and after, what happens to lines, some examples.
 import { made } from "./dom.js";
 import { sentences } from "./edit_requests.js";
 

@@ -1,4 +1,4 @@
-// What comes onto the page: its times told, its branches comparable, its code coloured when it comes near.
+// Prepare new elements: local times, comparable branches, code highlighted as it approaches the window.
 import { addCopies } from "./copies.js";
 import { addDiffers } from "./line_differences.js";
 import { all, whenNear } from "./dom.js";

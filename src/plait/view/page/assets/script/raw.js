@@ -1,4 +1,4 @@
-// The lines of the log behind what is shown, links to them, and sessions that go on from there.
+// Actions on log lines: show the raw JSON, copy a link, fork from there.
 import { registerAction } from "./actions.js";
 import { copyLink } from "./clicks.js";
 import { made, one } from "./dom.js";
@@ -22,7 +22,7 @@ function showRaw(holder) {
   );
 }
 
-// Where somebody spoke, another session can go on.
+// A session can be forked at prompts and answers.
 const forking = {
   name: "fork",
   icon: "fork",

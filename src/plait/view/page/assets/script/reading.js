@@ -1,4 +1,4 @@
-// The page of a session and the first page of a site: what they begin with.
+// Entry point of session pages and the start page of a site.
 import { addActions } from "./actions.js";
 import { wantedIn } from "./address.js";
 import { clicked } from "./clicks.js";

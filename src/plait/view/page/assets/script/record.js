@@ -1,4 +1,4 @@
-// Records of the log: the text, the block or the line in them that a place on the page stands for.
+// Log records: the text, block or line that a place on the page stands for.
 
 export function getBlocks(record) {
   const content = (record.message || record).content;
@@ -61,20 +61,20 @@ const readers = {
   raw: (record) => spread(record),
 };
 
-// The text at a path such as `input/<call>/<key>`; the whole record where the path says nothing known.
+// The text at a path such as `input/<call>/<key>`; the whole record if the path is unknown.
 export function textAt(record, path) {
   const [kind, call, key] = path.split("/");
   return (readers[kind] || readers.raw)(record, call, key);
 }
 
-// The image or document at a path such as `enclosed/<call>/<number>`, else the record.
+// The image or document at a path such as `enclosed/<call>/<number>`, otherwise the record.
 export function enclosedAt(record, path) {
   const steps = path.split("/");
   const content = steps[0] === "enclosed" ? getResult(record, steps[1]).content : getBlocks(record);
   return describeNonText(content)[Number(steps[2] || steps[1] || 0)] || record;
 }
 
-// The address of an image that a browser may draw, nothing for all else.
+// The URL of an image that a browser can draw; empty for anything else.
 export function getImageUrl(block) {
   const source = block.source || {};
   if (block.type !== "image" || source.type !== "base64") return "";
@@ -82,12 +82,12 @@ export function getImageUrl(block) {
   return `data:${source.media_type};base64,${source.data}`;
 }
 
-// Which of the packed pieces, each [file, first, last], holds a line; -1 where none does.
+// The index of the packed piece ([file, first, last]) that contains a line; -1 if none does.
 export function pieceAt(table, file, line) {
   return table.findIndex((piece) => piece[0] === file && piece[1] <= line && line <= piece[2]);
 }
 
-// The lines of an unpacked piece by their numbers.
+// The lines of an unpacked piece by number.
 export function parseLines(text) {
   const cut = (row) => [Number(row.slice(0, row.indexOf("\t"))), row.slice(row.indexOf("\t") + 1)];
   return new Map(text.split("\n").map(cut));

@@ -1,4 +1,4 @@
-// A branch has appeared, or the log was rewritten: all of the session anew, the reader where they are.
+// Reload the whole session after a new branch or a rewritten log, and keep the reading position.
 import { one } from "./dom.js";
 import { forgetLinks, stand } from "./current_turn.js";
 import { isAtEnd, showNewTurns, toEnd } from "./newest.js";

@@ -1,4 +1,4 @@
-// Lists that are fetched, put in place where they are something new, and made longer as one reads on.
+// Lists that are fetched, updated where they changed, and extended while scrolling.
 import { updateAges } from "./ages.js";
 import { all, made, one, whenNear } from "./dom.js";
 import { showMissingPins } from "./pins_gone.js";
@@ -31,7 +31,7 @@ export function putResults(holder, html) {
   countOn();
 }
 
-// What a reader has done to a list: what is open, marked, focused, known.
+// The state of a list: what is open, marked, focused, already known.
 function saveView(holder) {
   const focused = document.activeElement;
   const mark = focused && holder.contains(focused) && focused.closest("[data-name]");
@@ -83,7 +83,7 @@ function parsed(html) {
   return new DOMParser().parseFromString(html, "text/html");
 }
 
-// Asks again, ever more slowly, while the index is being counted.
+// Fetch again, with growing delays, while figures are being counted.
 export function countOn() {
   clearTimeout(counting);
   if (!one("[data-counting]")) {
@@ -94,7 +94,7 @@ export function countOn() {
   pause = Math.min(pause * 1.5, 5000);
 }
 
-// The address keeps what was asked.
+// Keep the query in the address.
 export function follow(address) {
   const mine = ++latest;
   const holder = results();
@@ -118,7 +118,7 @@ export function watchMore(within) {
   if (nearEnd) for (const link of all("a[data-more]", within)) nearEnd.observe(link);
 }
 
-// More rows when one comes near their end; the address says how many there are.
+// Load more rows as their end approaches; the address keeps how many there are.
 function lengthenList(link) {
   const rows = one("table.rows", link.closest("[data-results]"));
   if (!rows) {

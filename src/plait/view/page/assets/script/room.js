@@ -1,9 +1,9 @@
-// Room in a context: what is ticked there, what each preset would leave, what is asked of the server.
+// Free up context: selected items, the effect of presets, and the request to the server.
 import { all, made, one, whenNear } from "./dom.js";
 
 const kindsAsked = ["thinking", "images", "reminders", "rereads"];
 
-// What a button of the Context view asks for.
+// The request of a button in the Context tab.
 export function getRoomRequest(button) {
   const { edit, preset } = button.dataset;
   const form = button.closest("form.room");
@@ -22,7 +22,7 @@ function tickedIn(form) {
   return request;
 }
 
-// Where the page is drawn anew, so is this.
+// Update after the page was redrawn.
 export function startRoom() {
   const form = one("form.room");
   if (!form) return;

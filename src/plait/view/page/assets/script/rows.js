@@ -1,4 +1,4 @@
-// Rows of sessions: by keys, and with what hangs on them.
+// Rows of sessions: keys, and the branches and agents below them.
 import { partAddress } from "./address.js";
 import { all, one } from "./dom.js";
 import { bounded } from "./steps.js";

@@ -1,4 +1,4 @@
-// Scrolling to a place, and staying there while what is near it gets its true height.
+// Scroll to an element, and stay there while the height of elements near it changes.
 import { scrollPadding } from "./dom.js";
 import { holdPosition, stand } from "./current_turn.js";
 
@@ -8,8 +8,8 @@ export function stopHolding() {
   holding++;
 }
 
-// What comes into view gets its true height only then, and what is near is fetched: aim again until it
-// stands still, or until the reader moves.
+// Elements get their real height only when they become visible, so aim again until nothing
+// moves, or until the reader scrolls.
 export function hold(distance, isEnd) {
   const mine = ++holding;
   const until = performance.now() + 1500;
@@ -26,7 +26,7 @@ export function hold(distance, isEnd) {
   aim();
 }
 
-// Holds an element at a height of the window.
+// Hold an element at a height of the window.
 export function holdElementAt(element, top) {
   hold(() => (element.isConnected ? element.getBoundingClientRect().top - top : 0));
 }

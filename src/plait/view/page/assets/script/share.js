@@ -1,4 +1,4 @@
-// The session as a file: made by the server, saved by the browser, told what was replaced in it.
+// Export a session: the server creates the file, the browser saves it and shows what was replaced.
 import { made, one } from "./dom.js";
 import { numbered } from "./text.js";
 
@@ -9,7 +9,7 @@ export function share() {
   box.showModal();
 }
 
-// Fetched rather than followed: the page stays, and says what was replaced.
+// Fetch instead of submitting, so that the page stays and can show what was replaced.
 export function shareForm(event) {
   const form = event.target;
   if (!form.closest("dialog.exporting")) return;

@@ -1,4 +1,4 @@
-// The column of sessions: remembers whether it is folded and how far it was scrolled.
+// The list of sessions on the left: remembers whether it is open and its scroll position.
 import { updateAges } from "./ages.js";
 import { isNarrow, one } from "./dom.js";
 import { memorize, recalled } from "./memory.js";

@@ -1,4 +1,4 @@
-// The first page of a site: titles and prompts, found as one types.
+// The start page of a site: search titles and prompts while typing.
 import { all, made, one } from "./dom.js";
 import { fetched, root } from "./page.js";
 import { excerpt } from "./text.js";

@@ -1,4 +1,4 @@
-// Stars on sessions and pins on turns: the page asks which there are, sets them and takes them away.
+// Stars on sessions and pins on turns: load, set and remove them.
 import { registerAction } from "./actions.js";
 import { turnId } from "./copies.js";
 import { all, one } from "./dom.js";
@@ -69,7 +69,7 @@ export function starClicked(button) {
   }, showTrouble);
 }
 
-// The list is drawn anew; who came by the keyboard stays where they were.
+// After the list was redrawn, keep the keyboard focus.
 function refocus(button, part, session) {
   if (button.isConnected) return;
   const same = `[data-star="${CSS.escape(session)}"]`;
@@ -91,7 +91,7 @@ function showPin(uuid, on) {
   for (const button of all(`[data-pin="${CSS.escape(uuid)}"]`)) press(button, on);
 }
 
-// A row of the list of pinned turns.
+// Unpin a turn in the list of pinned turns.
 export function unpinClicked(button) {
   const { unpin: uuid, session } = button.dataset;
   sendEdit("/marks/pin", { session, uuid, on: false }).then(() => {

@@ -1,4 +1,4 @@
-// Status, at the foot of the page: what is being read, whether the server still answers.
+// The status bar at the bottom: reading progress, lost connections.
 import { made, one } from "./dom.js";
 
 export function showReading({ words, share }) {
@@ -16,7 +16,7 @@ function createReadingBar() {
   return bar;
 }
 
-// With what can be typed, and a button for what can be done about it.
+// Show a message with a command to copy and a button.
 export function showConnectionLost(words, todo, act, command) {
   const line = getStatusLine("lost", words);
   if (!line) return;
@@ -35,7 +35,7 @@ function createStatusBar() {
   return box;
 }
 
-// Nothing said is a line less, and without a line there is no box.
+// An empty message removes its line; without lines the box is removed.
 function getStatusLine(name, words) {
   const box = one(".status-bar") || document.body.appendChild(createStatusBar());
   let line = one(`.${name}-line`, box);

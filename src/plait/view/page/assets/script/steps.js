@@ -1,4 +1,4 @@
-// Numbers and orders: the next of several, the turn that is read, the turns that a part stands for.
+// Positions and numbers: the next of several elements, the current turn, the turns in a part.
 
 export function around(at, by, count) {
   return (at + by + count) % count;
@@ -8,15 +8,15 @@ export function bounded(at, count) {
   return Math.max(0, Math.min(count - 1, at));
 }
 
-// The place of the next or previous of those that stand at these heights; back goes first to the start
-// of one that is being read.
+// The index of the next or previous of some positions; backwards, the start of the current one
+// comes first.
 export function nextPlace(tops, line, by) {
   const at = tops.findLastIndex((top) => top < line + 4);
   const isInside = by < 0 && at >= 0 && tops[at] < line - 24;
   return bounded(at + (isInside ? 0 : by), tops.length);
 }
 
-// The place of the one that reaches the line where one reads, the lowest of them, else the highest; -1 for none.
+// The index of the lowest element that reaches the reading line, otherwise the highest; -1 for none.
 export function placeRead(tops, line) {
   let best = -1;
   let first = -1;
@@ -27,7 +27,7 @@ export function placeRead(tops, line) {
   return best >= 0 ? best : first;
 }
 
-// Whether a part, as its data say, holds the turn with a number that is read, or one by its place.
+// Whether a part contains a turn, by its displayed number or by its position.
 export function holdsNumber(part, number) {
   return Number(part.from) <= number && number <= Number(part.to);
 }
@@ -44,7 +44,7 @@ export function hasFork(part, line) {
   return JSON.parse(part.forks || "[]").includes(line);
 }
 
-// The data of a part at the end of a session that has grown from `known` turns to what the news count.
+// The data of a part at the end of a session that has grown from `known` turns.
 export function lengthened(part, news, known) {
   const prompts = promptsIn(part);
   const given = news.prompts || [];

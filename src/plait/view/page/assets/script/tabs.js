@@ -1,4 +1,4 @@
-// The tabs of a session: what is unfolded is fetched once, lines are copied, choices are made.
+// The tabs of a session: fetch unfolded content once, copy lines, apply choices.
 import { one } from "./dom.js";
 
 async function fetchedText(address) {
@@ -37,7 +37,7 @@ async function copyFrom(button) {
   }, 1500);
 }
 
-// A choice of file or type shows at once; the button is for those without a script.
+// A choice of file or type applies immediately; the button is for browsers without scripts.
 function chosen(event) {
   const { elements } = event.currentTarget;
   const { target } = event;

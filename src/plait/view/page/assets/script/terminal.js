@@ -1,8 +1,8 @@
-// What a terminal was sent, as stretches of text with the colours that held there.
+// Terminal output as runs of text with their colours.
 import { made } from "./dom.js";
 import { clean } from "./text.js";
 
-// Leaves of the commands to a terminal only those that colour; of a line that was written over, its last state.
+// Keep only colour sequences; of a line that was overwritten, keep the last state.
 export function settled(text) {
   return text
     .replace(/(?:\u001b\]|\u009d)[^\u0007\u001b]*(?:\u0007|\u001b\\)?/g, "")

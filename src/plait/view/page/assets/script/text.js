@@ -1,4 +1,4 @@
-// Texts of the log: never markup, never running backwards; shortened, excerpted, searched for words.
+// Texts of the log: never markup, never reversed; shortened, excerpted, searched for words.
 
 const deceiving =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/gu;
@@ -7,7 +7,7 @@ export function clean(text) {
   return text.replace(deceiving, "\ufffd");
 }
 
-// Every number and every string as the log has it: a parser would round and reorder.
+// Parse JSON with every number and string as in the log: JSON.parse would round and reorder.
 export function indented(line) {
   const tokens = line.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g) || [];
   let depth = 0;
@@ -27,7 +27,7 @@ export function indented(line) {
   return text.replace(deceiving, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-// A whole number with its digits in groups of three, as the server formats it.
+// A whole number with separators, as the server formats it.
 export function numbered(count) {
   return count.toLocaleString("en-US");
 }
@@ -42,7 +42,7 @@ export function short(text, most) {
   return `${words.slice(0, most).replace(/ \S*$/, "") || words.slice(0, most)} …`;
 }
 
-// The first of some texts that holds the words, and what stands before and after them.
+// The first of some texts that contains the words, with the text around them.
 export function excerpt(texts, wanted) {
   const text = wanted && texts.find((one) => one.toLowerCase().includes(wanted));
   if (!text) return null;
@@ -55,7 +55,7 @@ const wordGap = "[^\\p{L}\\p{N}]+";
 const [wordStart, wordEnd] = ["(?<![\\p{L}\\p{N}])", "(?![\\p{L}\\p{N}])"];
 const wordRest = "[\\p{L}\\p{N}]*";
 
-// How words, phrases and texts that a query wants look where they stand: `word`, `wor*`, `*ord*`, `wrod~`,
+// Patterns for the words, phrases and texts of a query: `word`, `wor*`, `*ord*`, `wrod~`,
 // `"these words"`, `=this very text`.
 export function markLook(mark) {
   if (mark.startsWith("=")) return lookingFor(literally(mark.slice(1)));
@@ -73,7 +73,7 @@ function phraseLook(text, slop, isBegun) {
   return words.length ? lookingFor(wordStart + words.join(between) + (isBegun ? wordRest : wordEnd)) : null;
 }
 
-// Scripts without spaces are found by any part of a sentence.
+// Scripts without spaces match any part of a sentence.
 function lookingFor(source) {
   const isUnspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}]/u.test(source);
   return new RegExp(isUnspaced ? source.replace(wordStart, "").replace(wordEnd, "") : source, "giu");
@@ -87,7 +87,7 @@ function literally(text) {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }
 
-// Whether a text is one that is shown, by its first letters and figures, whatever stands between them.
+// Whether a text is among the shown ones, compared by its first letters and digits.
 export function alike(shown, text) {
   const plain = (words) => words.replace(/[^\p{L}\p{N}]/gu, "");
   const start = plain(text || "").slice(0, 40);

@@ -1,4 +1,4 @@
-// The reader's colours and zone: light or dark, kept in the browser, and times as their clock tells them.
+// Theme and time zone: light or dark, kept in the browser, and local times.
 import { all } from "./dom.js";
 import { getMinute } from "./time.js";
 

@@ -1,4 +1,4 @@
-// Days and times in the one form they have everywhere: 2026-11-15 10:00, by the reader's clock.
+// Dates and times in one format, in the reader's time zone: 2026-11-15 10:00.
 const two = (number) => String(number).padStart(2, "0");
 
 export function getDay(time) {

@@ -1,4 +1,4 @@
-// Lines and turns on the page: found, numbered, remembered as they were drawn.
+// Lines and turns on the page: find, number and remember them.
 import { all, one } from "./dom.js";
 import { main } from "./page.js";
 import { promptsIn } from "./steps.js";
@@ -20,7 +20,7 @@ export function promptedTurns() {
   return all("main > .dag:not([hidden]) > .turn:not(.past)").filter((turn) => one(":scope > .prompt", turn));
 }
 
-// A branch goes on counting where it left.
+// A branch continues the numbers of the line that it leaves.
 export function number(turn) {
   const sign = one(":scope > .head > .n", turn);
   if (sign) sign.textContent = Number(turn.parentElement.dataset.before || 0) + Number(turn.dataset.n);
@@ -36,12 +36,12 @@ export function rememberLast() {
     all(`:scope > .turn[data-n="${last.dataset.n}"]`, last.parentElement).forEach(remember);
 }
 
-// Room for turns that are not there yet.
+// Placeholders for turns that are not loaded.
 export function makeRoom(part, count) {
   part.style.minHeight = `${600 * count}px`;
 }
 
-// The prompts of a line as pairs of place and words, those of parts that are not there yet among them.
+// The prompts of a line as pairs of position and words, including parts that are not loaded.
 export function promptsOn(line) {
   return all(":scope > .turn:not(.past), :scope > .part:not(.past)", line).flatMap((turn) => {
     if (turn.matches(".part")) return promptsIn(turn.dataset);

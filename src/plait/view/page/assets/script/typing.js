@@ -1,4 +1,4 @@
-// Forms that answer as one types.
+// Forms that respond while typing.
 import { formAddress, searchAddress, searchPause } from "./address.js";
 import { all, one } from "./dom.js";
 import { follow } from "./results.js";

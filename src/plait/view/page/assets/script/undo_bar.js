@@ -1,4 +1,4 @@
-// The bar that says what was done, and takes it back; it goes along to the next page.
+// The bar that reports an edit and offers to undo it; it stays on the next page.
 import { made, one } from "./dom.js";
 import { sendEdit } from "./edit_requests.js";
 import { main } from "./page.js";
@@ -58,7 +58,7 @@ function drawBar(edit) {
   document.body.append(bar);
 }
 
-// The session that is read here, or looked at in one of its tabs.
+// The session of this page or tab.
 function sessionHere() {
   return main ? main.dataset.session : one("main.tab")?.dataset.of;
 }
