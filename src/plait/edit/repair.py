@@ -322,7 +322,7 @@ def _get_spoken_fields(record: Record) -> bytes:
 
 DOUBLE = "a duplicate compaction is removed: the conversation continued from the first"
 KEPT = "the list of preserved messages is removed: all of them are missing"
-FACTLESS = "missing metadata is added to a compaction: without it, Claude Code cannot compact again"
+FACTLESS = "missing compaction metadata is added: Claude Code needs it to compact again"
 
 
 @repair_rule(
