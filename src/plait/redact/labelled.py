@@ -81,7 +81,10 @@ PAIRS = {
     "“".encode(): "”".encode(),
     "„".encode(): "“".encode(),
     "‚".encode(): "‘".encode(),
+    "‘".encode(): "’".encode(),
+    "‹".encode(): "›".encode(),
     "«".encode(): "»".encode(),
+    "»".encode(): "«".encode(),
     "「".encode(): "」".encode(),
     "『".encode(): "』".encode(),
     b"[[": b"]]",
@@ -103,7 +106,7 @@ TO_QUOTE = re.compile(
     rf"""(?:(?:[bfruBFRUL@$]|&str|String|to_string)?#{{0,2}})(?P<open>{OPENING})""".encode()
 )
 TO_TAG = re.compile(
-    rb"(?:</[a-zA-Z]+>\s*<[a-zA-Z]+>|[^<>\n]{0,80}>)\s*(?:<!\[CDATA\[)?(?P<v>[^<>\n]{5,300}?)(?:\]\]>)?\s*</"
+    rb"(?:</[a-zA-Z]+>\s*<[a-zA-Z]+[^<>\n]{0,60}>|[^<>\n]{0,80}>(?:\s*<[a-zA-Z]+>)?)\s*(?:<!\[CDATA\[)?(?P<v>[^<>\n]{5,300}?)(?:\]\]>)?\s*</"
 )
 TO_VALUE = re.compile(
     rb"""["']?(?:[ ]?\{)?[ \t,]*(?:\r?\n[ \t]*[a-z]+[ \t]*[:=][ \t]*[a-z]{2,12}){0,3}(?:\r?\n)?[ \t]*["']?(?:value|default|result)["']?[ \t]*[:=][ \t]*(?P<q>["']?)(?P<v>[^\n]{5,200}?)(?P=q)[ \t,]*(?=\r?\n|\Z|[}\]])"""
@@ -178,11 +181,38 @@ def has_many_symbols(value: bytes) -> bool:
 
 
 OF_CODE = re.compile(rb"=\{|\./|\.cache|localhost")
+WORD_OF_LETTERS = re.compile(rb"[A-Za-z\x80-\xff]{4,24}(?:[-_.+/]?[A-Za-z\x80-\xff]{3,24}){0,4}[0-9]{0,6}")
+TYPE_NAME = re.compile(rb"(?:[A-Z][a-z]+){2,}[!?]?|[a-z]+(?:[A-Z][a-z]+)+[!?]?|[A-Z_]+|[A-Z][A-Za-z]*[!?]")
 
 
-def is_secret(value: bytes, key: bytes, *, is_quoted: bool) -> bool:
-    """Return whether a value may be the secret that its label names."""
-    if not 5 <= len(value) <= 300:
+def is_free_word(value: bytes) -> bool:
+    """Return whether a value is a word or a few that name nothing in programs and no label."""
+    if WORD_OF_LETTERS.fullmatch(value) is None or LABEL_WORD.search(value):
+        return False
+    if TYPE_NAME.fullmatch(value) or TECHNICAL.search(value):
+        return False
+    words = [word.lower() for word in PIECE.findall(value)]
+    return not any(word in STOP_WORDS or word in OTHER_WORDS for word in words)
+
+
+OTHER_WORDS = frozenset(
+    b"""text number email phone field label title off on yes ok hash encoded encrypted plain simple
+    short long weak strong common same different shared personal account accounts remember mode
+    type kind state status check validate change update reset forgot login log sign failed fail
+    match correct wrong expired present absent provided available known set unset given stored saved
+    shown visible masked hidden optional basic bearer digest oauth saml ldap jwt otp totp sms
+    function object array string request response error message code data item list map params
+    args option options props state context event form input output body header headers query
+    button icon color theme light dark system content children""".split()
+)
+
+
+def is_secret(value: bytes, key: bytes, *, is_quoted: bool, is_clear: bool = False) -> bool:
+    """Return whether a value may be the secret that its label names.
+
+    Where it is clear that a value is given, a plain word is enough for something people choose.
+    """
+    if not (4 if is_clear else 5) <= len(value) <= 300:
         return False
     if key == b"PASS" or OF_CODE.search(value):
         return False
@@ -209,6 +239,8 @@ def is_secret(value: bytes, key: bytes, *, is_quoted: bool) -> bool:
         return False
     if is_passphrase(value):
         return is_password
+    if is_clear and is_password and is_free_word(value):
+        return True
     return is_random(value) or is_weak(value) or is_chosen(value)
 
 
@@ -310,9 +342,14 @@ def _match_enclosed_value(text: bytes, place: int, key: bytes) -> tuple[TextSpan
     inner = text[slice(*span)]
     bare = inner.strip()
     start = span.start + inner.find(bare)
-    if not is_secret(bare, key, is_quoted=True) or LABEL_WORD.fullmatch(bare):
+    is_clear = ASSIGNED.fullmatch(text, place, found.start("open")) is not None
+    if not is_secret(bare, key, is_quoted=True, is_clear=is_clear) or LABEL_WORD.fullmatch(bare):
         return NOTHING
     return (TextSpan(start, start + len(bare)),)
+
+
+ASSIGNED = re.compile(rb"""["'`\])*]{0,4}[ \t]*(?:=>|:=|[:=]|->|\?\?=)[ \t]*(?:[bfruBFRU@$]|&str)?[ \t]*""")
+"""What says that the quoted value after a label is the secret itself."""
 
 
 CLOSED = re.compile(rb'\\*"[}\])>,"\\]*\Z')

@@ -8,7 +8,7 @@ import dataclasses
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -53,17 +53,22 @@ class View:
     def __init__(
         self,
         original: bytes,
-        pattern: re.Pattern[bytes],
+        codes: Iterable[re.Match[bytes]],
         letter: Letter,
         parent: "View | None" = None,
     ) -> None:
-        self._original, self._pattern, self._letter = original, pattern, letter
+        self._original, self._codes, self._letter = original, list(codes), letter
         self._parent = parent
-        self.text = pattern.sub(letter, original)
+        parts: list[bytes] = []
+        place = 0
+        for code in self._codes:
+            parts += (original[place : code.start()], letter(code))
+            place = code.end()
+        self.text = b"".join((*parts, original[place:]))
 
-    def without(self, pattern: re.Pattern[bytes], letter: Letter) -> "View":
+    def without(self, codes: Iterable[re.Match[bytes]], letter: Letter) -> "View":
         """Return a view of this text with another kind of wrapping removed; itself if it has none."""
-        found = View(self.text, pattern, letter, self)
+        found = View(self.text, codes, letter, self)
         return self if found.text == self.text else found
 
     def source(self, span: TextSpan) -> TextSpan:
@@ -83,7 +88,7 @@ class View:
         """Its ranges in order; computed only if something is found."""
         pieces: list[Piece] = []
         start = place = 0
-        for code in self._pattern.finditer(self._original):
+        for code in self._codes:
             if code.start() > place:
                 pieces.append(Piece(start, TextSpan(place, code.start()), True))
                 start += code.start() - place
@@ -105,7 +110,7 @@ def is_wrapped(text: bytes) -> bool:
 @lru_cache(2)
 def unwrap(text: bytes) -> View:
     """Return a text as a reader sees it."""
-    return View(text, CODES, _letter_of)
+    return View(text, CODES.finditer(text), _letter_of)
 
 
 # What a program writes before each line of a text: numbers, times, names, marks of a quotation, of a
@@ -155,17 +160,45 @@ def iter_views(text: bytes) -> Iterator[View]:
     view = unwrap(text)
     for level in range(MOST_LEVELS + 1):
         if level:
-            inner = view.without(ESCAPE, _unescaped)
+            inner = view.without(ESCAPE.finditer(view.text), _unescaped)
             if inner is view:
                 return
             view = inner
         if HAS_DOUBLED.search(view.text):
-            view = view.without(DOUBLED, _halved)
+            view = view.without(DOUBLED.finditer(view.text), _halved)
         margin = PATCH_MARGIN if IN_PATCH.search(view.text) else MARGIN
-        shown = view.without(margin, _drop)
-        if shown.text not in seen:
-            seen.add(shown.text)
-            yield shown
+        shown = view.without(margin.finditer(view.text), _drop)
+        joined = shown.without(find_full_line_breaks(shown.text), _drop)
+        for found in (shown, joined):
+            if found.text not in seen:
+                seen.add(found.text)
+                yield found
+
+
+NARROWEST, WIDEST = 40, 250
+LINE_BREAK = re.compile(rb"\r?\n")
+NEXT_STATEMENT = re.compile(rb"[ \t]|[-*#>|}\])]|[A-Za-z_][\w.-]*[\"']?[ \t]*(?::[ \t\r\n]|=)|\r?\Z")
+"""What begins a line of its own rather than continuing a full one."""
+
+
+def find_full_line_breaks(text: bytes) -> list[re.Match[bytes]]:
+    """Return the line breaks that a terminal or an editor put into lines of the full width."""
+    breaks = list(LINE_BREAK.finditer(text))
+    starts = [0, *(item.end() for item in breaks)]
+    ends = [*(item.start() for item in breaks), len(text)]
+    widths = [end - start for start, end in zip(starts, ends, strict=True)]
+    if not text.isascii():
+        widths = [
+            len(text[start:end].decode("utf-8", "replace"))
+            for start, end in zip(starts, ends, strict=True)
+        ]
+    full = max(widths)
+    if not NARROWEST <= full <= WIDEST:
+        return []
+    found = [item for item, width in zip(breaks, widths, strict=False) if width == full]
+    if len(found) == 1 and NEXT_STATEMENT.match(text, found[0].end()):
+        return []
+    return [item for item in found if not text.startswith((b"\n", b"\r"), item.end())]
 
 
 MOST_LETTERS = 10_000
