@@ -118,6 +118,9 @@ def take_sure(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
     opening = OPENING.match(text, value.start)
     span = TextSpan(opening.end() if opening else value.start, value.end)
     found = text[span.start : span.end]
+    if not opening:
+        found = ANOTHER_PARAMETER.split(found, maxsplit=1)[0]
+        span = TextSpan(span.start, span.start + len(found))
     key = key_around(text, match.start)
     is_name = key == b"PWD" or is_secret_key(key)
     return (span,) if is_name and is_sure(found) and not is_call(found) else NOTHING
@@ -187,7 +190,9 @@ def is_secret_key(key: bytes) -> bool:
         words = words[:-1]
     if words and words[-1] in (b"confirmation", b"confirm") and PASSWORDS & set(words):
         return True
-    if (words and words[-1] in ABOUT) or key in (b"PWD", b"OLDPWD"):
+    if (words and words[-1] in ABOUT) or key in (b"PWD", b"OLDPWD", b"user.signingkey"):
+        return False
+    if b"public" in words:
         return False
     if words and words[-1] == b"key" and len(words) > 1 and words[-2] in OTHER_KEYS:
         return False
@@ -890,6 +895,8 @@ def _secret_step(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpa
     end = match.end - (text[match.end - 1 : match.end] == b"/")
     span = TextSpan(name.end() if name else start, end)
     found = text[span.start : span.end]
+    if TECHNICAL.search(found):
+        return NOTHING
     return (span,) if is_random(found) or is_chosen(found) else NOTHING
 
 

@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from itertools import islice
 from typing import Any, Literal
 
-from plait.redact.likelihood import extend_over_break, extend_to_quote
+from plait.redact.likelihood import extend_over_break, extend_to_quote, is_harmless
 from plait.redact.model import Family, Hit, TextSpan
 from plait.redact.people import ALSO
 
@@ -35,6 +35,8 @@ BREAKABLE = frozenset(
     )
 )
 """Labels of values whose end is unknown: they may continue in the next line."""
+NAMED_BY_LABEL = frozenset(("secret in a setting", "password of a command"))
+"""Labels of values that only their surroundings reveal."""
 NEAR = 48
 """How far before its value a match may begin without hiding another one in between."""
 LONGEST = 8192  # no secret is longer; of a private key only the first line is matched
@@ -207,6 +209,8 @@ def _without_limits(expression: str) -> str:
 
 def _hits_of(family: Family, text: bytes, match: TextSpan, value: TextSpan) -> list[Hit]:
     spans = family.look(text, match, value)
+    if family.label in NAMED_BY_LABEL:
+        spans = tuple(span for span in spans if not is_harmless(text[slice(*span)]))
     if not spans:
         return []
     values = [(span,) for span in spans] if family.is_many else [spans]

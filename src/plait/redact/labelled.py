@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plait.redact.contexts import (
+    ANOTHER_PARAMETER,
     PLURAL,
     continue_value,
     is_basic,
@@ -28,7 +29,9 @@ from plait.redact.likelihood import (
     TECHNICAL,
     is_blank,
     is_chosen,
+    is_decorated,
     is_dotted_name,
+    is_harmless,
     is_in_stand_in,
     is_mixed,
     is_numbered_phrase,
@@ -162,6 +165,21 @@ def is_spaced(value: bytes) -> bool:
     return is_odd(compact) and not any(piece.islower() and is_wordy(piece) for piece in pieces)
 
 
+SPACED_PHRASE = re.compile(
+    rb"(?:[A-Za-z\x80-\xff]{3,12} ){1,5}[0-9]{1,4}[!?#*.$]?|[a-z]{4}(?: [a-z]{4}){3}"
+)
+
+
+def is_spaced_phrase(value: bytes) -> bool:
+    """Return whether a value is a few words with a number behind them, or the four groups of an app's
+    password.
+    """
+    words = [word.lower() for word in value.split()]
+    if SPACED_PHRASE.fullmatch(value) is None or any(word in STOP_WORDS for word in words):
+        return False
+    return not LABEL_WORD.search(value) and (value[-1:] in b"!?#*.$" or not words[0].isdigit())
+
+
 def has_non_ascii_letters(value: bytes) -> bool:
     """Return whether a value has letters beyond ASCII together with digits or signs."""
     if not NATIVE.search(value) or b" " in value or len(value) < 8:
@@ -181,8 +199,15 @@ def has_many_symbols(value: bytes) -> bool:
 
 
 OF_CODE = re.compile(rb"=\{|\./|\.cache|localhost")
-WORD_OF_LETTERS = re.compile(rb"[A-Za-z\x80-\xff]{4,24}(?:[-_.+/]?[A-Za-z\x80-\xff]{3,24}){0,4}[0-9]{0,6}")
-TYPE_NAME = re.compile(rb"(?:[A-Z][a-z]+){2,}[!?]?|[a-z]+(?:[A-Z][a-z]+)+[!?]?|[A-Z_]+|[A-Z][A-Za-z]*[!?]")
+ASSIGNMENT = re.compile(rb"[A-Za-z_]\w*=(?=[\w./])")
+GROUPED_DIGITS = re.compile(rb"[0-9]{4,6}(?:-[0-9]{4,6}){3,9}")
+NUMBER = re.compile(rb"[0-9]{4,30}|[0-9]{3,6}(?:-[0-9]{3,6}){2,9}")
+WORD_OF_LETTERS = re.compile(
+    rb"[A-Za-z\x80-\xff]{4,24}(?:[-_.+/]?[A-Za-z\x80-\xff]{3,24}){0,4}[0-9]{0,6}"
+)
+TYPE_NAME = re.compile(
+    rb"(?:[A-Z][a-z]+){2,}[!?]?|[a-z]+(?:[A-Z][a-z]+)+[!?]?|[A-Z_]+|[A-Z][A-Za-z]*[!?]"
+)
 
 
 def is_free_word(value: bytes) -> bool:
@@ -218,7 +243,21 @@ def is_secret(value: bytes, key: bytes, *, is_quoted: bool, is_clear: bool = Fal
         return False
     if HASHED.search(key):
         return PASSWORD_WORD.search(key) is not None and HASH.fullmatch(value) is not None
+    if is_harmless(value) or (b" " in value and LABEL_WORD.search(value)):
+        return False
     is_password = is_of_password(key) or PASSWORD_WORD.search(key) is not None
+    if is_clear and GROUPED_DIGITS.fullmatch(value):
+        return True
+    if is_clear and is_password and has_non_ascii_letters(value):
+        return True
+    if not is_quoted and ASSIGNMENT.match(value):
+        return False
+    if b" " in value and not (is_password or (is_spaced(value) and value.isascii())):
+        return False
+    if is_clear and is_password and NUMBER.fullmatch(value):
+        return True
+    if is_password and is_spaced_phrase(value):
+        return True
     if not is_quoted and not is_single(value):
         return is_password and is_words(value)
     if is_odd(value) or is_salt(value) or is_numbered_phrase(value) or is_spaced(value):
@@ -251,7 +290,7 @@ def is_single(value: bytes) -> bool:
     return not SEVERAL.search(value) or count_signs(value) >= MANY_SIGNS
 
 
-SEVERAL = re.compile(rb"[,;&#(]")
+SEVERAL = re.compile(rb"[,;&(]|#(?![A-Za-z0-9])")
 AROUND_NUMBER = re.compile(rb"[A-Za-z]{4,12}[0-9]{2,5}[A-Za-z]{4,12}")
 IDENTIFIER = re.compile(rb"[A-Za-z_$][\w$.]*")
 
@@ -288,6 +327,8 @@ def _match_labelled_value(text: bytes, match: TextSpan, value: TextSpan) -> tupl
         return NOTHING
     if NAME_OF_THING.search(text, max(0, match.start - 120), match.start + 1):
         return NOTHING
+    if IN_BASE64.match(text, match.start - 30, match.end):
+        return NOTHING
     key = key_around(text, match.start) or text[slice(*match)]
     if match.end - match.start > len(key) or not text[match.start : match.end].isascii():
         key = text[slice(*match)]
@@ -311,14 +352,15 @@ def _match_labelled_value(text: bytes, match: TextSpan, value: TextSpan) -> tupl
             return (TextSpan(start, start + len(bare)),)
     line = TO_LINE.match(text, place)
     if line:
-        spans = _match_rest_of_line(text, TextSpan(*line.span("v")), key)
+        is_clear = _is_setting(text, TextSpan(match.start, line.start("v")))
+        spans = _match_rest_of_line(text, TextSpan(*line.span("v")), key, is_clear=is_clear)
         if spans:
             return spans
     if below := _match_next_line(text, place, key):
         return below
     word = TO_WORD.match(text, place)
     if word:
-        bare = word["v"].rstrip(b".,:;!?*)]}")
+        bare = ANOTHER_PARAMETER.split(word["v"], maxsplit=1)[0].rstrip(b".,:;!?*)]}")
         is_far = (
             len(bare) < 8
             or not is_single(bare)
@@ -330,7 +372,136 @@ def _match_labelled_value(text: bytes, match: TextSpan, value: TextSpan) -> tupl
             is_odd(bare) or has_non_ascii_letters(bare) or is_words(bare) or is_name
         ):
             return (TextSpan(word.start("v"), word.start("v") + len(bare)),)
-    return _match_table(text, match, value)
+    return _match_table(text, match, value) or _match_near(text, match, key, place)
+
+
+# Where nothing says which word is the value, only words that can be nothing else are taken.
+CANDIDATE = re.compile(
+    "(?:{})|(?:[^\\s\"'`\xe2]|\xe2(?!\x80[\x98-\x9f])){{6,120}}".format(
+        "|".join(
+            f"{re.escape(a.decode('latin-1'))}(?=[^ ])[^\n]{{5,80}}?{re.escape(b.decode('latin-1'))}(?![A-Za-z0-9])"
+            for a, b in PAIRS.items()
+            if a not in (b"<", b"{", b"[[")
+        )
+    ).encode("latin-1")
+)
+OPENERS, CLOSERS = b"([{<:=,;>-", b"])}>.,:;!?"
+FARTHEST, MOST_LINES_BELOW = 160, 3
+ENTRY = re.compile(rb"[A-Za-z0-9_.@-]{1,40}[:=](?=[^/])")
+
+
+def iter_candidates(text: bytes, start: int, end: int) -> Iterator[tuple[TextSpan, bool]]:
+    """Yield the quoted strings and words of a range, and whether each is in quotes."""
+    for found in CANDIDATE.finditer(text, start, end):
+        word = found[0]
+        opening = next((sign for sign in PAIRS if word.startswith(sign)), b"")
+        if opening and word.endswith(PAIRS[opening]) and len(word) > 2 * len(opening):
+            inner = TextSpan(found.start() + len(opening), found.end() - len(PAIRS[opening]))
+            yield inner, True
+            continue
+        bare = word.lstrip(OPENERS)
+        first = found.start() + len(word) - len(bare)
+        bare = bare.rstrip(CLOSERS) if not is_decorated(bare) else bare
+        entry = ENTRY.match(bare)
+        if entry:
+            first, bare = first + entry.end(), bare[entry.end() :]
+        yield TextSpan(first, first + len(bare)), False
+
+
+ORDINARY = re.compile(
+    rb"@.*|[0-9]+\xe2\x86\x92.*|#?[A-Z]{1,4}-?[0-9-]+|"
+    rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{7,64}|[0-9a-fA-F.]+|[A-Za-z_.]+=[0-9.]+%?|[A-Za-z_][\w-]*=[A-Z]?[a-z]+|[a-z]+(?:-[a-z]+)*-[0-9]+|[A-Z]+(?:[_-][A-Z0-9]+)+|[a-z0-9]+(?:_[a-z0-9]*)+=?[0-9]*|\.?[a-z0-9]+(?:\.[a-z0-9_]+)+|[A-Z][a-z]+-[0-9a-f]+|[0-9.,:/%+-]+|v?[0-9]+(?:\.[0-9]+)+.*"
+    rb"|[^\s@]+@[^\s@]+\.[a-z]+|[A-Za-z0-9_]+\(.*|.*[\\/].*[\\/].*|[A-Z]{2,10}-[0-9]+|.*\$[({A-Z].*|.*(?:=>|->|==|!=|&&|\|\||\+\+|::|\(\)|\[\]|[({]).*"
+    rb"|[A-Za-z_$][\w$]*(?:\[[^\]]*\]|\.[A-Za-z_$][\w$]*)+[;,]?|[a-z]+[0-9]+"
+)
+
+
+def is_unmistakable(value: bytes, *, is_quoted: bool) -> bool:
+    """Return whether a value can hardly be anything but a secret in a text that speaks of one."""
+    if is_decorated(value):
+        return True
+    if not 8 <= len(value) <= 100 or ORDINARY.fullmatch(value) or is_harmless(value):
+        return False
+    if is_placeholder(value) or is_reference(value) or TECHNICAL.search(value):
+        return False
+    if WRITTEN_AS_CODE.search(value):
+        return False
+    if is_odd(value):
+        return is_quoted or sum(kind.search(value) is not None for kind in KINDS_OF_LETTERS) > 2
+    return is_quoted and (has_non_ascii_letters(value) or is_weak(value))
+
+
+KINDS_OF_LETTERS = [re.compile(kind) for kind in (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^\w./:-]")]
+
+
+def _match_near(text: bytes, match: TextSpan, key: bytes, place: int) -> tuple[TextSpan, ...]:
+    """Match words that look like a password in the line of a label, or below a line it ends."""
+    if not PASSWORD_WORD.search(key) and not STRONG_LABEL.search(key):
+        return NOTHING
+    line = line_at(text, match.start)
+    end = min(line.end, match.end + FARTHEST)
+    if spans := _list_unmistakable(text, place, end):
+        return spans
+    if spans := _match_announced(text, TextSpan(place, end), key):
+        return spans
+    if spans := _list_unmistakable(text, max(line.start, match.start - FARTHEST), match.start):
+        return spans
+    if not ENDS_LINE.fullmatch(text, place, line.end):
+        return NOTHING
+    for _ in range(MOST_LINES_BELOW):
+        line = line_at(text, line.end + 1) if line.end < len(text) else TextSpan(0, 0)
+        if not line.end:
+            break
+        below = TextSpan(line.start, min(line.end, line.start + FARTHEST))
+        if spans := _list_unmistakable(text, *below):
+            return tuple(span for span in spans if LAST_IN_LINE.match(text, span.end))
+        if spans := _match_announced(text, below, key):
+            return spans
+    return NOTHING
+
+
+ANNOUNCES = re.compile(
+    rf"(?:[:=]|->|→|=>|[ ,](?:{VERB}|just|still|word|literally|it's|c'est|war)|'s)[ \t]*(?:[\"'`(]|“|‘|«|»|„){{0,2}}\\Z".encode()
+)
+ENDS_SENTENCE = re.compile(
+    "(?:[\"'`)]|”|’|»|«){0,2}(?:[.,;!?)]|[ \t]*(?:\\(|–|—|-[ ])|[ \t]*(?:\r|\n|\\Z))".encode()
+)
+
+
+def _match_announced(text: bytes, span: TextSpan, key: bytes) -> tuple[TextSpan, ...]:
+    """Match a weak password that a verb or a colon after its label announces."""
+    if not PASSWORD_WORD.search(key):
+        return NOTHING
+    for word, is_quoted in iter_candidates(text, *span):
+        value = text[slice(*word)]
+        if not (is_weak(value) or is_invented(value) or has_non_ascii_letters(value)):
+            continue
+        if is_harmless(value) or is_placeholder(value) or WRITTEN_AS_CODE.search(value):
+            continue
+        is_said = ANNOUNCES.search(text, max(span.start, word.start - 16), word.start) is not None
+        if is_said and (is_quoted or ENDS_SENTENCE.match(text, word.end)):
+            return (word,)
+    return NOTHING
+
+
+IN_BASE64 = re.compile(rb"[A-Za-z0-9+/]{30,}")
+LAST_IN_LINE = re.compile(rb"""["'`\])},;.]{0,3}(?:[ \t]*(?:\r|\n|\Z)|["'`])""")
+
+
+WRITTEN_AS_CODE = re.compile(rb"\\|%[0-9A-Fa-f]{2}|&")
+"""What is read again where it is decoded."""
+STRONG_LABEL = re.compile(rb"(?i)secret|token|api[ _-]?key|credential")
+ENDS_LINE = re.compile(rb"[^\n\"'`=]{0,60}[:?.({\[=|>*#\"'`-]{0,4}[ \t]*\r?")
+"""What may follow a label in a line whose value is below it."""
+
+
+def _list_unmistakable(text: bytes, start: int, end: int) -> tuple[TextSpan, ...]:
+    return tuple(
+        span
+        for span, is_quoted in iter_candidates(text, start, end)
+        if is_unmistakable(text[slice(*span)], is_quoted=is_quoted)
+        and not is_in_stand_in(text, span.start)
+    )
 
 
 def _match_enclosed_value(text: bytes, place: int, key: bytes) -> tuple[TextSpan, ...]:
@@ -348,7 +519,9 @@ def _match_enclosed_value(text: bytes, place: int, key: bytes) -> tuple[TextSpan
     return (TextSpan(start, start + len(bare)),)
 
 
-ASSIGNED = re.compile(rb"""["'`\])*]{0,4}[ \t]*(?:=>|:=|[:=]|->|\?\?=)[ \t]*(?:[bfruBFRU@$]|&str)?[ \t]*""")
+ASSIGNED = re.compile(
+    rb"""["'`\])*]{0,4}[ \t]*(?:=>|:=|[:=]|->|\?\?=)[ \t]*(?:[bfruBFRU@$]|&str)?[ \t]*"""
+)
 """What says that the quoted value after a label is the secret itself."""
 
 
@@ -357,12 +530,40 @@ CLOSED = re.compile(rb'\\*"[}\])>,"\\]*\Z')
 COMMENT = re.compile(rb"[ \t]+(?:#|//|;|--)[ \t].*\Z")
 
 
-def _match_rest_of_line(text: bytes, span: TextSpan, key: bytes) -> tuple[TextSpan, ...]:
+BEGINS_SETTING = re.compile(
+    rb"[ \t]*(?:(?:export|set|setx|ENV|ARG|Environment=|declare -x)[ ]+|-[ ]|;|--?(?=[A-Za-z])|-D|\$env:|\?[ ])?[\"']?[\w.:-]*\Z"
+)
+SPACED_OPERATOR = re.compile(rb"[ \t]=[ \t]*\Z")
+PLAIN_SETTING = re.compile(
+    rb"(?m)^[ \t]*[A-Za-z_][\w.-]*[ \t]*=[ \t]*[\w./:@-]+[ \t]*\r?$|^[ \t]*\[[\w. :-]+\][ \t]*\r?$"
+)
+CODE_LINE = re.compile(rb"(?m)[;{(]|^[ \t]*(?:def|return|if|for|import|from|class|let|const|var)\b")
+
+
+def _is_setting(text: bytes, span: TextSpan) -> bool:
+    """Return whether a label begins its line and an operator follows it, as in a file of settings."""
+    start = text.rfind(b"\n", 0, span.start) + 1
+    if BEGINS_SETTING.fullmatch(text, start, span.start) is None:
+        return False
+    if SPACED_OPERATOR.search(text, *span) is None:
+        return True
+    around = text[max(0, start - 200) : span.end + 200]
+    return len(PLAIN_SETTING.findall(around)) > 1 and CODE_LINE.search(around) is None
+
+
+NOTE = re.compile("[ \t]+(?:\\([^()\n]{2,40}\\)|[–—-][ ].*)\\Z".encode())
+
+
+def _match_rest_of_line(
+    text: bytes, span: TextSpan, key: bytes, *, is_clear: bool
+) -> tuple[TextSpan, ...]:
     found = COMMENT.sub(b"", text[slice(*span)]).rstrip(b" \t,;")
+    found = NOTE.sub(b"", found)
     found = CLOSED.sub(b"", found) if found[:1] != b'"' else found
+    found = ANOTHER_PARAMETER.split(found, maxsplit=1)[0]
     if is_call(found) and not is_odd(found):
         return NOTHING
-    if is_secret(found, key, is_quoted=False):
+    if is_secret(found, key, is_quoted=False, is_clear=is_clear):
         return (TextSpan(span.start, span.start + len(found)),)
     return NOTHING
 
@@ -722,12 +923,150 @@ def _match_static_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[Te
     return tuple(spans)
 
 
+OTHER_KEY = re.compile(
+    rb"(?i)(?:public|cache|sort|partition|primary|foreign|index|group|row|hash|idempotency|dedup\w*|object|s3|storage"
+    rb"|i18n|translation|query|lookup|bucket|file|item|map|node|parent|event|trace|message|routing|react|host|known|job|state|color|asset|chunk|content|etag|lock|registry|image|session|path|run|kid|thumbprint)[_-]?key\Z|keyid|key_id"
+)
+
+
+def _match_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the random value of a name that ends as names of keys do."""
+    name = text[match.start : value.start].rstrip(b" \t\"'`:=>")
+    found = text[slice(*value)]
+    if OTHER_KEY.search(name) or not is_random(found) or is_placeholder(found):
+        return NOTHING
+    if text[match.start - 1 : match.start] in (b"$", b"."):
+        return NOTHING
+    is_hex = re.fullmatch(rb"[0-9a-f]+|[0-9A-F]+", found) is not None
+    has_digit = re.search(rb"[0-9]", found) is not None
+    return (value,) if has_digit and len(found) >= (32 if is_hex else 20) else NOTHING
+
+
+def _match_login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the word behind the name of who logs in, at the end of its line."""
+    found = text[slice(*value)]
+    is_worth = is_odd(found) or is_weak(found) or NUMBERED.fullmatch(found) is not None
+    is_worth = is_worth or (found.isalnum() and is_random(found))
+    is_no = is_harmless(found) or is_placeholder(found) or is_reference(found)
+    return (value,) if is_worth and not is_no and not TECHNICAL.search(found) else NOTHING
+
+
+def _match_unmistakable(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the words in the line of a word about logging in that can only be passwords."""
+    line = line_at(text, match.start)
+    return _list_unmistakable(text, match.end, min(line.end, match.end + FARTHEST))
+
+
+ARGUMENT = re.compile(rb"""(?P<q>["'`])(?P<v>(?:(?!(?P=q))[^\n]){6,80})(?P=q)[ ]*(?=[,)])""")
+
+
+def _match_arguments(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match what can be a password among the quoted arguments of a call that connects."""
+    end = text.find(b")", match.end, match.end + 200)
+    end = end if end >= 0 else line_at(text, match.start).end
+    arguments = list(ARGUMENT.finditer(text, match.end, min(len(text), end + 40)))
+    if len(arguments) < 2:
+        return NOTHING
+    found = arguments[-1]["v"]
+    is_worth = is_odd(found) or is_weak(found) or has_non_ascii_letters(found)
+    is_no = is_harmless(found) or is_reference(found) or TECHNICAL.search(found)
+    return (TextSpan(*arguments[-1].span("v")),) if is_worth and not is_no else NOTHING
+
+
+def _match_file_of_secret(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the last word of a short file whose name says what it holds."""
+    lines = list(iter_rows(text, line_at(text, match.start).end + 1))[:2]
+    for number, row in enumerate(lines):
+        found = text[slice(*row)].strip(b"\r \t")
+        if not found or b" " in found or found[:1] in b"$#>%" or is_harmless(found):
+            return NOTHING
+        is_worth = is_odd(found) or is_random(found) or has_non_ascii_letters(found)
+        is_worth = is_worth or (number == 1 and is_weak(found)) or UPPER_KEY.fullmatch(found)
+        if is_worth and not is_placeholder(found) and not is_reference(found):
+            return (TextSpan(row.start, row.start + len(found)),)
+    return NOTHING
+
+
+UPPER_KEY = re.compile(rb"[A-Z]{16,}")
+
+
 TEXT_QUOTE = r"""["'`]"""
 SECRETS: tuple[Family, ...] = (
     setting_secret("label-value", SECRET_WORDS, _match_labelled_value, is_many=True),
 )
 FORMS: tuple[Family, ...] = (
     setting_secret("crypt", rf"(?P<v>{CRYPT})", _match_unless_placeholder),
+    setting_secret(
+        "scram",
+        r"(?P<v>SCRAM-SHA-(?:1|256|512)\$[0-9]+:[A-Za-z0-9+/=$:]{40,})",
+        _match_unless_placeholder,
+    ),
+    setting_secret("nt-hash", r":[0-9A-FX]{32}:(?P<v>[0-9A-Fa-f]{32}):", _match_unless_placeholder),
+    setting_secret("md5-of-role", r"[ |'\"]md5(?P<v>[0-9a-f]{32})\b", _match_unless_placeholder),
+    setting_secret(
+        "recovery-digits", r"\b(?P<v>[0-9]{6}(?:-[0-9]{6}){7})\b", _match_unless_placeholder
+    ),
+    setting_secret(
+        "product-key", r"\b(?P<v>[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4})\b", _match_unless_placeholder
+    ),
+    setting_secret(
+        "cracked",
+        r"\b[0-9a-f]{32,128}:(?P<v>[^\s:]{6,60})(?=\s|\Z)",
+        _match_login,
+        trigger=r"\b[0-9a-f]{32,128}:[^\s:]",
+    ),
+    setting_secret(
+        "named-key",
+        rf"[A-Za-z][A-Za-z0-9_.-]*(?:[_-][kK][eE][yY]|[kK]ey|_KEY|\bsid|_sid|[sS]ecret_?I[dD])[\"'`]?\]?[ \t]*(?:=>|[:=])[ \t]*{TEXT_QUOTE}?(?P<v>[A-Za-z0-9+/_=.~-]{{16,200}})",
+        _match_key,
+        trigger=rf"(?:[_-][kK][eE][yY]|[kK]ey|\bsid|_sid|[sS]ecret_?I[dD])[\"'`]?\]?[ \t]*(?:=>|[:=])[ \t]*{TEXT_QUOTE}?[A-Za-z0-9+/_=.~-]{{16}}",
+    ),
+    setting_secret(
+        "secret-id",
+        r"(?i:secret_?id)[\"']?[ ]*[:=][ ]*[\"']?(?P<v>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+        _match_unless_placeholder,
+    ),
+    setting_secret(
+        "identified",
+        r"\b(?:IDENTIFY|LOGON|logon|signon)[ ]+[A-Za-z][A-Za-z0-9_.@-]{1,30}[ /]+(?P<v>[^\s\"'/]{6,60})(?=\s|\Z)",
+        _match_login,
+        trigger=r"\b(?:IDENTIFY|LOGON|logon|signon)[ ]+[A-Za-z][A-Za-z0-9_.@-]+[ /]",
+    ),
+    setting_secret(
+        "login-line",
+        rf"\b(?:{LOGIN_WORDS}|USER|AUTH|PASS|EAP|[cC]r(?:e|é)dential)\b",
+        _match_unmistakable,
+        is_many=True,
+        trigger=rf"\b(?:{LOGIN_WORDS}|USER|AUTH|PASS|EAP|[cC]r(?:e|é)dential)\b[^\n]*[ \"'`:/(][^\s]*[!@#$%^&*~+=_.-]",
+    ),
+    setting_secret(
+        "pass-line",
+        r"\bPASS[ ](?P<v>[^\s:\"'/]{6,60})(?=[\s\"'\\]|\Z)",
+        _match_login,
+        trigger=r"\bPASS[ ][^\s:\"'/]",
+    ),
+    setting_secret(
+        "arguments",
+        r"(?i:credentials?|database|connect|login|sign_?in|auth|authenticate|open_?connection|logon)\(",
+        _match_arguments,
+        trigger=r"(?i:credentials?|database|connect|login|sign_?in|auth|authenticate|open_?connection|logon)\([^\n)]*[\"'`],[ ]?[\"'`]",
+    ),
+    setting_secret(
+        "file-of-secret",
+        r"(?:cat|type|more|less|tail|head|bat)[ ][^\s|;&]*(?i:auth|cookie|secret|passw|token|cred|\bkey\b|pwd|vault)[^\s|;&]*[ \t]*\r?\n",
+        _match_file_of_secret,
+    ),
+    setting_secret(
+        "pair-in-code",
+        r"[A-Za-z][A-Za-z0-9_.@-]{1,30}[ ]?/[ ]?`(?P<v>[^`\n]{6,60})`",
+        _match_login,
+    ),
+    setting_secret(
+        "quoted-after-user",
+        r"[ ]-[aAuU][ =]?[A-Za-z0-9_.@-]{1,40}[:,%](?P<q>[\"'])(?P<v>(?:(?!(?P=q))[^\n]){5,80})(?P=q)",
+        _match_unless_placeholder,
+        trigger=r"[ ]-[aAuU][ =]?[A-Za-z0-9_.@-]+[:,%][\"']",
+    ),
     setting_secret("mysql-hash", r"\*(?P<v>[0-9A-F]{40})\b", _match_unless_placeholder),
     setting_secret(
         "scheme",
@@ -801,7 +1140,7 @@ FORMS: tuple[Family, ...] = (
     setting_secret("code-list", rf"\b{CODE_LABEL}", _match_code_list, is_many=True),
     setting_secret(
         "setup-key",
-        r"(?i:key|secret|code|klucz|schl(?:ü|u)ssel|clave|cl(?:é|e))\b[^\n:]{0,40}:[ ]*(?P<v>[a-z2-7]{4}(?:[ ][a-z2-7]{4}){3,12})\b",
+        r"(?i:key|secret|code|klucz|schl(?:ü|u)ssel|clave|cl(?:é|e))\b[^\n:]{0,40}:[ ]*(?P<v>[a-z2-7]{4}(?:[ ][a-z2-7]{4}){3,12}|[A-Z2-7]{4}(?:[ ][A-Z2-7]{4}){3,12})\b",
         _match_unless_placeholder,
     ),
     setting_secret("pass-argument", r"\bpass:(?P<v>[^'\"\s]{6,60})", _match_if_secret),
@@ -904,5 +1243,10 @@ GATES = (
     r"|\bAUTH[ ]|\bkey[ ]+[\"']|authenticator|\bvault_[a-z]|Opaque|[ ]-u[ ][a-z0-9]+,|/user:|\.open\(|createUser|snmp-server|<(?:P|D|DQ)>[A-Za-z0-9+/]{8}|Wallet\(|accounts:|ciphertext|[xyz]prv[1-9A-HJ-NP-Za-km-z]{8}|AKIA[A-Z2-7]{8}|\b[bB]asic[ ]+[A-Za-z0-9+/]{8}|stats auth"
     rf"|{SEED_LABEL}[^A-Za-z]|{CODE_LABEL}|\bpass:|luksOpen|(?:unlock|decrypt|login)[ ]+[\"'`]|cryptsetup|AES\.new|jwt\.|createHmac|Fernet\(|BEGIN OpenVPN|random_password|LICEN[CS]E[_=:]"
     rf"|\b(?:PIN|[pP]in|pincode|passcode)\b[^a-z]|\b{LOGIN_WORDS}\b[^\x00\n/]*[a-z][ ]?/[ ]*[^\s/.]",
+    r"SCRAM-SHA-|:[0-9A-FX]{32}:[0-9A-F]{8}|[ |'\"]md5[0-9a-f]{32}|[0-9]{6}-[0-9]{6}-[0-9]{6}-[0-9]{6}|[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}|[0-9a-f]{32}:[^\s:]"
+    rf"|(?:[_-][kK][eE][yY]|[kK]ey|\bsid|_sid|[sS]ecret_?I[dD])[\"'`\\]*\]?[ \t]*(?:=>|[:=])[ \t]*[\"'`\\]*[A-Za-z0-9+/_=.~-]{{16}}|\bIDENTIFY |\b(?i:logon) "
+    rf"|\b(?:{LOGIN_WORDS}|USER|AUTH|PASS|EAP|[cC]r(?:e|é)dential)\b[^\x00\n]*[ \"'`:/(][^\s]*[!@#$%^&*~+=_.-]|(?i:credentials?|database|connect|login|sign_?in|auth|authenticate)\([^\n)]*[\"'`],"
+    r"|(?:cat|type|more|less|tail|head|bat)[ ][^\s|;&]*(?i:auth|cookie|secret|passw|token|cred|\bkey\b|pwd|vault)|[A-Za-z0-9][ ]?/[ ]?`|[ ]-[aAuU][ =]?[A-Za-z0-9_.@-]+[:,%][\"'\\]|(?i:key|secret|code)\b[^\n:]*:[ ]*[A-Z2-7]{4}[ ][A-Z2-7]{4}[ ]"
+    r"|UGFzc3dvcmQ6",
 )
 """What makes a text worth a second look for secrets."""

@@ -220,11 +220,26 @@ def is_salt(value: bytes) -> bool:
     return bool(has_all) and len(signs) >= FEWEST_SIGNS and not is_made
 
 
+IN_BRACKETS = re.compile(rb"<[A-Za-z][A-Za-z0-9_.-]*>|\{[A-Za-z_][\w.]*\}|\[[0-9A-Za-z]*\]")
+OF_CALL = re.compile(rb"[ (),;\"'`]")
+PASSWORD_SIGN = re.compile(rb"[!^#*?~]")
+
+
+def is_decorated(value: bytes) -> bool:
+    """Return whether a value has a word in brackets, and around it what no template has."""
+    if not 8 <= len(value) <= 40 or re.search(rb"[0-9]", value) is None or OF_CALL.search(value):
+        return False
+    rest = IN_BRACKETS.sub(b"", value)
+    return rest != value and PASSWORD_SIGN.search(rest) is not None and b"${" not in value
+
+
 @lru_cache(4096)
 def is_odd(value: bytes) -> bool:
     """Return whether a value mixes letters, digits and symbols like no word or code."""
     if not LEAST_ODD <= len(value) <= MOST_ODD or any(number <= 32 for number in value):
         return False
+    if is_decorated(value):
+        return True
     has_digit = any(48 <= number <= 57 for number in value)
     has_upper = any(65 <= number <= 90 for number in value)
     has_lower = any(97 <= number <= 122 for number in value)
@@ -317,6 +332,20 @@ KNOWN_EXAMPLES = (
 )
 
 
+# What stands after a label, has letters, digits and signs, and is no secret.
+HARMLESS = re.compile(
+    rb"0x[0-9a-fA-F]{40}|(?:ENC[\[(]|\{cipher\}|\$ANSIBLE_VAULT|vault:v[0-9]:|Ag[AB][A-Za-z0-9+/]{60}).*"
+    rb"|[\w./@~-]+\.(?:py|m?js|tsx?|jsx|go|rs|md|ya?ml|json|toml|java|rb|php|cs|kt|swift|html?|css|c|h|cpp|sh)(?:[:#(][0-9:L]*)?[):,]*"
+    rb"|(?:[a-z_]\w*\.){2,}[A-Z]\w*|\[?(?:String|Int|ID|Boolean|Float|[A-Z][a-z]+(?:[A-Z][a-z]+)+)[!?\]]{1,3}"
+    rb"|[A-Za-z_]\w*(?:\.\w+)+[ ]?=[^=].*|[a-z_]\w*[ ]=[ ].*"
+)
+
+
+def is_harmless(value: bytes) -> bool:
+    """Return whether a value next to a label has a form that no secret has."""
+    return HARMLESS.fullmatch(value) is not None
+
+
 @lru_cache(4096)
 def is_placeholder(value: bytes) -> bool:
     """Return whether a value only stands for a secret.
@@ -332,6 +361,8 @@ def is_placeholder(value: bytes) -> bool:
 
 def is_blank(value: bytes) -> bool:
     """Return whether a value has a gap to fill in."""
+    if is_decorated(value):
+        return False
     if PLACEHOLDER.search(value) or value in KNOWN_EXAMPLES:
         return True
     return REPEATED.search(value.lstrip(b"A") or value) is not None  # some keys begin with zeros
@@ -339,7 +370,7 @@ def is_blank(value: bytes) -> bool:
 
 def is_reference(value: bytes) -> bool:
     """Return whether a value says where the secret is stored, or is a path, or an expression."""
-    return (
+    return not is_decorated(value) and (
         REFERENCE.match(value) is not None
         or b"${" in value
         or b"://" in value

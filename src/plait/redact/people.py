@@ -2,6 +2,7 @@
 
 import re
 
+from plait.redact.given_names import GIVEN
 from plait.redact.likelihood import (
     BEGINS_LINE,
     NEW_LINE,
@@ -22,6 +23,7 @@ from plait.redact.names import (
     STREET,
     STREET_BEGINS,
     TITLED,
+    UPPER,
     is_person,
     take_author_of_entry,
     take_name_of_age,
@@ -51,6 +53,9 @@ SPACED_NAME = re.compile(rb"[A-Za-z0-9_.\-]+(?: [A-Za-z0-9_.\-]+){1,2}(?=\\)")
 USER_BEFORE = re.compile(rb"[A-Za-z_][A-Za-z0-9_.\-]{0,31}\Z")
 LOGIN_BEFORE = re.compile(rb"(?::(?:\\{0,4}/){2}[^\x00-\x20/@]*:?|@)\Z")
 ADDRESS_BEFORE = re.compile(rb"[A-Za-z0-9][A-Za-z0-9_.%+\-]{0,63}\Z")
+DOCUMENTED_ACCOUNTS = frozenset(
+    b"123456789012 111122223333 444455556666 555566667777 000000000000 111111111111".split()
+)
 LABELS_BEFORE = re.compile(rb"[A-Za-z0-9](?:[A-Za-z0-9\-]*\.)*[A-Za-z0-9\-]*\Z")
 PUBLIC_HOSTS = frozenset(
     b"""host.docker.internal gateway.docker.internal host.containers.internal
@@ -74,11 +79,18 @@ OPEN_ADDRESS = re.compile(
     rb"|(?:you|your[._-]?(?:name|email)|user|username|name|me|email|someone|foo|bar|test|tester|a|b|x"
     rb"|alice|bob|john|jane|john[._-]?doe|jane[._-]?doe|admin|info|first\.last)@"
     rb"(?:[a-z0-9-]+\.)*(?:example|test|localhost|domain|email|mail|acme|company|foo|bar|x|y|b)\."
+    rb"|(?:hello|hi|support|contact|help|sales|team|office|mail|webmaster|postmaster|hostmaster|root|service|app|bot|ci|dev|ops|jobs|news|billing|security|abuse|dpo|owner|[0-9a-f.]{12,})@"
+    rb"(?:[a-z0-9-]+\.)*example\.(?:com|org|net)\Z|.*@(?:libssh\.org|openssh\.com)\Z"
     rb"|.*@users\.noreply\.github\.com\Z|.*\.(?:test|invalid|localhost|example)\Z"
 )
 
 
 LETTER_BEFORE = re.compile(rb"homes?/([a-z])/\Z")
+
+
+def _cloud_account(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the number of a cloud account, unless documentation uses it."""
+    return NOTHING if text[slice(*value)] in DOCUMENTED_ACCOUNTS else (value,)
 
 
 def _home(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -141,6 +153,8 @@ def _internal(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
     is_machine = (
         b"-" in first or any(48 <= number <= 57 for number in first) or name.count(b".") > 1
     )
+    if b"example" in name.split(b"."):
+        return NOTHING
     if name in PUBLIC_HOSTS or first in CODE or not (is_linked or is_machine):
         return NOTHING
     return (TextSpan(start, match.end),)
@@ -179,12 +193,21 @@ def _without_ending(address: bytes) -> bytes:
 
 
 def _behind_escape(text: bytes, start: int) -> int:
+    if (
+        start > 1
+        and text[start - 1] in b"[;"
+        and COLOUR_BEFORE.search(text, max(0, start - 24), start)
+    ):
+        colour = REST_OF_COLOUR.match(text, start)
+        return colour.end() if colour else start
     if start == 0 or text[start - 1] != 0x5C:
         return start
     code = WRITTEN_LETTER.match(text, start)
     return code.end() if code else start + (text[start] in b"nrt")
 
 
+COLOUR_BEFORE = re.compile(rb"(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-9;]*\Z")
+REST_OF_COLOUR = re.compile(rb"[0-9;]*m")
 WRITTEN_LETTER = re.compile(rb"u[0-9a-fA-F]{4}(?=[A-Za-z0-9_.%+-])")
 
 
@@ -295,7 +318,9 @@ PEOPLE: tuple[Family, ...] = (
         r"(?P<v>[A-Za-z0-9@._ -]{6,64})\\{0,7}\"",
         any_value,
     ),
-    account_number("arn", r"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:(?P<v>[0-9]{12}):", any_value),
+    account_number(
+        "arn", r"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:(?P<v>[0-9]{12}):", _cloud_account
+    ),
 )
 ALSO: dict[str, Family] = {
     "login": USER_OF_LOGIN,
@@ -544,6 +569,31 @@ AUTHORS: tuple[Family, ...] = (
     user_name("git-name", rf"user\.name[ =](?:{QUOTE})(?P<v>[^\x00-\x1f\"'\\]{{4,40}})", _people),
 )
 
+
+def _take_given_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a given name and a family name, up to a word that is none."""
+    before = text[match.start - 1 : match.start]
+    if before.isalnum() or before in (b"_", b"/", b"@", b".", b"-", b"$", b"#"):
+        return NOTHING
+    end = value.end
+    while is_person(text[value.start : end]) is False:
+        end = text.rfind(b" ", value.start, end)
+        if end < 0 or b" " not in text[value.start : end]:
+            return NOTHING
+    if text[end : end + 1] in (b"(", b"_", b"=") or text[end : end + 1].isalnum():
+        return NOTHING
+    return (TextSpan(value.start, end),)
+
+
+GIVEN_NAMED: tuple[Family, ...] = (
+    user_name(
+        "given-name",
+        rf"(?P<v>{TITLED}(?:[ ](?:{PARTICLES}{TITLED}|{UPPER}\.)){{1,3}})",
+        _take_given_name,
+        trigger=rf"(?:{GIVEN})(?:-[A-Z][a-z]+)?[ ](?:(?:van|von|de|der|den|del|della|da|dos|di|la|bin|al|ten|ter|zu)[ ])*[A-Z\xc3-\xd3]",
+    ),
+)
+"""Given names with what follows them, wherever they are."""
 
 NAME = r"[A-Za-z_][A-Za-z0-9_.-]{1,31}"
 START = r"(?:\A|\n|\\n|\x00)"

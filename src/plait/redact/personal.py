@@ -4,7 +4,9 @@ The labels are words of some twenty languages; what follows one of them has the 
 """
 
 import re
+from collections.abc import Callable
 
+from plait.redact.given_names import begins_with_given_name
 from plait.redact.labelled import (
     HEAD_LINE,
     LABEL_WORD,
@@ -46,8 +48,31 @@ OTHER_HEAD = re.compile(
 )
 
 
+USER_HEAD = re.compile(
+    "(?i)\\A(?:user(?:[ _-]?name|[ _-]?id)?|login|benutzer(?:name)?|usuario|utente|utilisateur|gebruiker|u(?:ż|z)ytkownik|логин)\\Z".encode()
+)
+PHONE_HEAD = re.compile(rb"(?i)phone|tel|mobil|handy|cell|fax|celular|telefon")
+BIRTH_HEAD = re.compile(
+    rb"(?i)birth|gebur|geboor|naiss|nacim|nascit|nascim|urodz|dob\Z|f\xc3\xb6dels"
+)
+PLACE_HEAD = re.compile(
+    rb"(?i)\A(?:street|address|addr|stra(?:\xc3\x9f|ss)e|adres\w*|anschrift|calle|via|rue|city|town|stadt|ort|ville|ciudad|citt\S+|miasto|plaats|zip|plz|post\w*|cap|cp)\Z"
+)
+PHONE_CELL = re.compile(rb"\(?\+?[0-9][0-9 ()./-]{5,20}[0-9]")
+PLACE_CELL = re.compile(rf"(?:{UPPER}|[0-9])[^|;\t<>={{}}]{{2,60}}".encode())
+LOGIN_CELL = re.compile(rb"[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*")
+PEOPLES_HEADS: tuple[tuple[re.Pattern[bytes], Callable[[bytes], bool]], ...] = (
+    (NAME_HEAD, lambda cell: NAME_CELL.fullmatch(cell) is not None),
+    (USER_HEAD, lambda cell: LOGIN_CELL.fullmatch(cell) is not None and is_login(cell)),
+    (PHONE_HEAD, lambda cell: PHONE_CELL.fullmatch(cell) is not None),
+    (BIRTH_HEAD, lambda cell: re.fullmatch(DATE.encode(), cell) is not None),
+    (PLACE_HEAD, lambda cell: PLACE_CELL.fullmatch(cell) is not None),
+)
+"""The heads of what people have, and the forms of their cells."""
+
+
 def _name_table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the names in a table that also has a column for what people have."""
+    """Match the cells of a table of people: names, users, numbers, births, addresses."""
     line = line_at(text, match.start)
     field = text.rfind(b'": "', line.start, match.start)
     line = TextSpan(field + 4 if field >= 0 else line.start, line.end)
@@ -58,9 +83,14 @@ def _name_table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan
         if sign not in head:
             continue
         heads = parse_cells(text, line.start, line.end, sign)
-        columns = [n for n, cell in enumerate(heads) if NAME_HEAD.match(cell.text)]
-        if not columns or not any(
-            OTHER_HEAD.search(cell.text) for n, cell in enumerate(heads) if n != columns[0]
+        forms = {
+            n: form
+            for n, cell in enumerate(heads)
+            for pattern, form in PEOPLES_HEADS
+            if pattern.search(cell.text)
+        }
+        if not forms or not any(
+            OTHER_HEAD.search(cell.text) for n, cell in enumerate(heads) if n != min(forms)
         ):
             continue
         spans: list[TextSpan] = []
@@ -70,9 +100,72 @@ def _name_table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan
                 continue
             if len(cells) != len(heads):
                 break
-            spans += [cells[n].span for n in columns if NAME_CELL.fullmatch(cells[n].text)]
+            spans += [cells[n].span for n, is_worth in forms.items() if is_worth(cells[n].text)]
         return tuple(spans)
     return NOTHING
+
+
+SERVICE_WORDS = frozenset(
+    b"""admin administrator root app apps svc service services db sql backup bk ci cd deploy deployer bot robot build
+    builder reader writer read write ro rw readonly user users test tester guest api web www data git postgres mysql
+    mongo mongodb redis rabbit rabbitmq kafka elastic grafana prometheus jenkins gitlab github docker agent runner
+    worker server client system sys ops dev devops prod production stage staging monitor monitoring metrics crm erp
+    shop store sales support info office team demo example sample vpn wifi mail smtp imap ftp sftp ssh sensor iot
+    device printer scanner kiosk nobody none null true false default anonymous public private internal login account
+    owner member operator super superuser sa scott oracle ldap bind proxy squid nginx apache tomcat ubuntu debian
+    centos ec2 azure aws gcp pi node npm python java ruby go php rust node postgresql sonar nexus artifactory vault
+    consul terraform ansible puppet chef packer vagrant cron job batch import export importer exporter sync scan
+    token oauth oauth2 x-token-auth gitlab-ci-token apikey key secret pass password name username
+    site portal cloud cluster master slave replica primary pg maria report reporting bi etl loader""".split()
+)
+
+
+def is_login(name: bytes) -> bool:
+    """Return whether a user name is somebody's rather than a service's."""
+    if not 3 <= len(name) <= 40 or not is_somebody(name):
+        return False
+    pieces = [piece.lower() for piece in re.findall(rb"[A-Za-z]+", name)]
+    return sum(map(len, pieces)) > 2 and not any(piece in SERVICE_WORDS for piece in pieces)
+
+
+def _login_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a user name that is somebody's."""
+    before = text[match.start - 1 : match.start]
+    found = text[slice(*value)].rstrip(b".-")
+    is_code = text[value.end : value.end + 1] in (b"(", b"[", b"=") or before in (b"$", b".")
+    if is_code or not is_login(found) or before.isalnum():
+        return NOTHING
+    return (TextSpan(value.start, value.start + len(found)),)
+
+
+def _likely_login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a user name that begins with a given name, or is written as user names are."""
+    found = text[slice(*value)]
+    is_name = begins_with_given_name(found) or USUAL_LOGIN.fullmatch(found) is not None
+    return _login_name(text, match, value) if is_name else NOTHING
+
+
+USUAL_LOGIN = re.compile(rb"[a-z]{4,}[0-9]{1,4}|[a-z]{2,}[._][a-z]{3,}[0-9]{0,4}|[a-z]{6,20}")
+
+
+def _named_device(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a machine whose name begins with that of its owner."""
+    before = text[match.start - 1 : match.start]
+    is_part = before.isalnum() or before in (b"-", b"_", b"/", b".")
+    return NOTHING if is_part or not begins_with_given_name(text[slice(*value)]) else (value,)
+
+
+def _card_fields(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the parts of a name or an address in a card, which semicolons separate."""
+    found = text[slice(*value)].rstrip(b";\r ")
+    start = value.start + len(found) - len(found.lstrip(b";"))
+    return (TextSpan(start, value.start + len(found)),) if found.strip(b";") else NOTHING
+
+
+def _address_block(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the lines of a letter's address: a name, a street with a number, a city with its code."""
+    spans = [TextSpan(*part) for part in ADDRESS_BLOCK.match(text, match.start).regs[2:5]]  # type: ignore[union-attr]
+    return tuple(spans) if is_person(text[slice(*spans[0])]) else NOTHING
 
 
 END = r"""(?=["'`<>,;|)(\]}\t:!]|[ ]*(?:\r?\n|\Z)|[ ](?:[-–—(<|&/]|and|und|et|y|oder|from|at|aus|von|z|has|hat|is|ist)[ ]?|\.[ \r\n]|\.\Z)"""
@@ -260,7 +353,85 @@ JOIN = r"(?:[ \t]*(?:=>|[:=;,|\t>→]|is|ist|est|es|è|jest|är|er|：)[ \t]*|[ 
 PERSON_JOIN = r"(?:[ \t]*(?:=>|[:=;,|\t]|：|>)[ \t]*|:[ ]*\r?\n[ \t]*)"
 Q = r"""["'`]?"""
 COLON = r"[ ]?(?:=>|[:=;|\t>])[ ]?"
+BREAK = r"(?:[ ]*\r?\n[ \t]*|[ ]*<br[ ]?/?>[ ]*|,[ ])"
+STREET_LINE = rf"(?:{STREET_NUMBER}|{NUMBER_STREET})"
+ADDRESS_BLOCK = re.compile(
+    rf"(?P<v>({FULL_NAME}){BREAK}({STREET_LINE}){BREAK}((?:[A-Z]{{1,2}}-)?[0-9]{{4,6}}[ ]{CITY}|{POSTAL}|{BRITISH}))".encode()
+)
+USER_LABELS = (
+    r"(?:(?i:user[ _-]?name|user[ _-]?id|login(?:[ _-]?name)?|benutzer(?:name)?|nom d'utilisateur|utilisateur|nombre de usuario|usuario|nome utente|utente|nome de usu(?:á|a)rio"
+    r"|gebruiker(?:snaam)?|u(?:ż|z)ytkownik|nazwa u(?:ż|z)ytkownika|u(?:ž|z)ivatel(?:sk(?:é|e) jm(?:é|e)no)?|kullan(?:ı|i)c(?:ı|i)(?: ad(?:ı|i))?|anv(?:ä|a)ndar(?:e|namn)|bruger(?:navn)?|bruker(?:navn)?"
+    r"|k(?:ä|a)ytt(?:ä|a)j(?:ä|a)(?:tunnus|nimi)?|felhaszn(?:á|a)l(?:ó|o)(?:n(?:é|e)v)?|utilizator|sam[ _-]?account[ _-]?name|default[ _-]?user[ _-]?name|ssh[ _-]?user|uid|\buser)"
+    r"|логин|Логин|пользователь|Пользователь|имя пользователя|Имя пользователя|ユーザー名?|用户名?|帐号|账号|사용자명?)"
+)
+LOGIN = r"[A-Za-z][A-Za-z0-9]*(?:[._-][A-Za-z0-9]+)*"
+DEVICE_WORDS = r"(?:[dD]esktop|[lL]aptop|[mM]ac[bB]ook|mbp|MBP|i[mM]ac|[iI][pP]hone|[iI][pP]ad|pc|PC|[gG]alaxy|[pP]ixel|[tT]hink[pP]ad|[wW]orkstation|[nN]otebook|[sS]urface|nuc|NUC|x1|X1|[wW]atch|[pP]hone|[tT]ablet|[aA]ndroid)"
 PERSONAL: tuple[Family, ...] = (
+    account_number(
+        "address-block",
+        ADDRESS_BLOCK.pattern.decode(),
+        _address_block,
+        is_many=True,
+        trigger=rf"{UPPER}[^\s<>,]+[ ][^\n<>,]+(?:\r?\n[ \t]*|<br[ ]?/?>)[^\n<>]*[0-9][^\n<>]*(?:\r?\n[ \t]*|<br[ ]?/?>|,[ ])(?:[A-Z]+-)?[0-9]{{4}}",
+    ),
+    user_name(
+        "user-label",
+        rf"{USER_LABELS}{Q}\)?[ \t]*(?:=>|:=|[:=]|：|</[A-Za-z]+>[ ]*<[A-Za-z]+>|{Q}[ ]value=)[ \t]*{Q}(?P<v>{LOGIN})(?=[\s\"'`<>,;|)\]}}&]|\Z)",
+        _likely_login,
+        trigger=rf"{USER_LABELS}{Q}\)?[ \t]*(?:=>|:=|[:=]|：|</[A-Za-z]+>[ ]*<[A-Za-z]+>|[ ]value=)",
+    ),
+    user_name(
+        "user-given",
+        rf"(?:[ ](?:-SamAccountName|--username|--user|--login|smbpasswd -a|-password -a)[ =]|\bname=|--name=|Added user |[lL]ogged in to [a-z.]+ account |IDENTIFY |\buid=|PSCredential \(\"[A-Z]+\\+|[A-Z]{{2,15}}\\{{1,2}}){Q}(?P<v>{LOGIN})(?=[\s\"'`<>,;|)&.]|\Z)",
+        _likely_login,
+        trigger=r"(?:[ ](?:-SamAccountName|--username|--user|--login|smbpasswd -a|-password -a)[ =]|\bname=|--name=|Added user |[lL]ogged in to [a-z.]+ account |IDENTIFY |\buid=|[A-Z]\\{1,2}[a-z])",
+    ),
+    user_name(
+        "url-user",
+        rf"://(?P<v>{LOGIN}):[^\s@/]+@",
+        _likely_login,
+        trigger=r"://[A-Za-z0-9._-]+:[^\s@/]+@",
+    ),
+    user_name(
+        "shadow-user",
+        rf"(?P<v>{LOGIN}):(?:[!*]|\$[0-9a-z]{{1,3}}\$[^:\n]{{20,}}):[0-9]{{5}}:",
+        _login_name,
+        trigger=r"[a-z0-9]:(?:[!*]|\$[0-9a-z]+\$[^:\n]+):[0-9]{5}:",
+    ),
+    user_name(
+        "key-comment",
+        rf"(?:SHA256:[A-Za-z0-9+/=]{{20,}}|AAAA[A-Za-z0-9+/=]{{20,}}|Comment:)[ ]\"?(?P<v>{LOGIN}@{LOGIN})",
+        lambda text, match, value: (
+            (value,) if is_login(text[slice(*value)].partition(b"@")[0]) else NOTHING
+        ),
+        trigger=r"(?:SHA256:[A-Za-z0-9+/=]{20,}|AAAA[A-Za-z0-9+/=]{20,}|Comment:)[ ]\"?[A-Za-z0-9._-]+@",
+    ),
+    host_name(
+        "named-device",
+        rf"(?P<v>[A-Za-z]{{3,20}}s?-{DEVICE_WORDS}[A-Za-z0-9-]*)",
+        _named_device,
+        trigger=rf"[A-Za-z]-{DEVICE_WORDS}",
+    ),
+    account_number(
+        "card-name",
+        r"(?m:^)N(?:;[^:\n]*)?:(?P<v>[^\n]{3,80})",
+        _card_fields,
+        trigger=r"(?m:^)N(?:;[^:\n]*)?:[^\n]*;",
+    ),
+    account_number(
+        "card-address", r"\bADR[^:\n]*:(?P<v>[^\n]{5,120})", _card_fields, trigger=r"\bADR[^:\n]*:"
+    ),
+    account_number(
+        "iban-label",
+        r"(?i:iban)[^A-Za-z0-9\n]{1,8}(?P<v>[A-Z]{2}[0-9]{2}[ ]?(?:[A-Z0-9]{4}[ ]?){2,7}[A-Z0-9]{1,4})",
+        _apart,
+    ),
+    account_number(
+        "tagged-place",
+        rf"<(?:Street|Strasse|City|Town|PostalZone|ZipCode|Zip|CityName|StreetName|AddressLine[0-9]?|Ort|PLZ)(?:[ ][^>\n]*)?>(?P<v>[^<>\n]{{2,60}})</",
+        _apart,
+        trigger=r"<(?:Street|Strasse|City|Town|PostalZone|ZipCode|Zip|CityName|StreetName|AddressLine[0-9]?|Ort|PLZ)[ >]",
+    ),
     account_number(
         "birth",
         rf"(?:{BIRTH}){LABEL_END}{JOIN}{{0,2}}{Q}(?P<v>{DATE})",
@@ -365,6 +536,9 @@ PERSONAL: tuple[Family, ...] = (
     host_name("desktop", rf"(?P<v>{MACHINE})\b", _apart, trigger=rf"\b{MACHINE}\b"),
 )
 GATES_OF_PEOPLE = (
+    rf"{USER_LABELS}[\"'`\\]*\)?[ \t]*(?:=>|:=|[:=]|：|</[A-Za-z]+>[ ]*<[A-Za-z]+>|[ ]value=)|-SamAccountName|smbpasswd -a|-password -a|--name=|Added user |[lL]ogged in to |IDENTIFY |\buid=|PSCredential"
+    rf"|://[A-Za-z0-9._-]+:[^\s@/]+@|[a-z0-9]:(?:[!*]|\$[0-9a-z]+\$[^:\n]+):[0-9]{{5}}:|SHA256:[A-Za-z0-9+/=]{{20}}|AAAA[A-Za-z0-9+/]{{20}}|Comment:[ ]|[A-Za-z]-{DEVICE_WORDS}|\bN:[A-Z]|\bADR[:;]|(?i:iban)|<(?:City|Street|Ort|PLZ|Zip)"
+    r"|(?:\n|\\n|<br[ ]?/?>|,[ ])(?:[A-Z]+-)?[0-9]{4,6}[ ][A-Z]|(?i:birth|phone|telefon|user|login|benutzer|usuario)[a-z_]*[\"']?[;,|\t\\]",
     rf"\b(?:{BIRTH})[^\n0-9]*[0-9]|\b(?:{NUMBER_LABELS}|{PHONE_LABELS}|{PLACE_LABELS})[^A-Za-z0-9\n]+[A-Za-z]*[^A-Za-z0-9\n]*[A-Z]*[0-9][0-9A-Z ()./-]{{3}}",
     rf"\b(?:{PERSON_LABELS})\b[^A-Za-z ]+[ ]?[^A-Za-z\n ]*[A-Z\xc3-\xd3][a-z\x80-\xff]|\bname\b[^A-Za-z ]+[ ]?[^A-Za-z\n ]*[A-Z\xc3-\xd3][a-z\x80-\xff]+[ ](?:[a-z]+[ ])*[A-Z\xc3-\xd3]|\b(?:{ADDRESS_LABELS}|{ZIP_LABELS})[^A-Za-z0-9\n]+[A-Z0-9\xc3]"
     rf"|\b{GREETING}[A-Z\xc3-\xd3]|\b{CLOSING}[ ]*[\r\n\\]|Copyright[ (]|[a-z](?:'|’)s[ ]{DEVICES}|(?i:insert into)[ ]|\bUSER\b[ ]|(?i:holder|titular)[ ][A-Z]|(?i:imi(?:ę|e)|nazwisko|vorname|nachname|first_?name|last_?name|surname|apellidos?|cognome|nombre|pr(?:é|e)nom)[\"']?[;,|\t\\]"

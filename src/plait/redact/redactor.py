@@ -42,7 +42,7 @@ from plait.redact.model import (
     Report,
     TextSpan,
 )
-from plait.redact.people import AUTHORS, LOGINS, MACHINES, NOBODY, PEOPLE
+from plait.redact.people import AUTHORS, GIVEN_NAMED, LOGINS, MACHINES, NOBODY, PEOPLE
 from plait.redact.personal import GATES_OF_PEOPLE, PERSONAL
 from plait.redact.rules import CustomRules, Rules
 from plait.redact.stand_ins import CheckOutcome, Ledger, Lesson, restore_text
@@ -63,6 +63,8 @@ LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 LEAST_SECRET, MOST_SECRET = 6, 4096
 LEAST_WORD = 4
 LEAST_CUT, HEAD = 16, 10
+SHARED_BEGINNINGS = (b"LS0tLS1CRUdJTiB", b"-----BEGIN", b"eyJ", b"MII")
+"""How values begin that are secret, and others that are not."""
 NOT_ALPHANUMERIC = re.compile(rb"[^A-Za-z0-9]")
 ESCAPED = re.compile(rb'[\x00-\x1f"\\]')
 """Characters that a line of a log escapes."""
@@ -134,7 +136,8 @@ class KnownValues:
                     for written in dict.fromkeys(_spellings(hit.value)):
                         part = TextSpan(0, len(written))
                         self._remember(written, KnownString(hit, part, is_word=False))
-                    if len(hit.value) >= LEAST_CUT and is_random(hit.value):
+                    is_begun = not hit.value.startswith(SHARED_BEGINNINGS)
+                    if len(hit.value) >= LEAST_CUT and is_begun and is_random(hit.value):
                         known = KnownString(hit, TextSpan(0, HEAD), is_word=False, is_head=True)
                         self._remember(hit.value[:HEAD], known)
             case "user":
@@ -400,7 +403,7 @@ Rows: TypeAlias = tuple[tuple[Family, ...], ...]
 # is an expression of its own: the states of an automaton grow with the product of its alternatives.
 PARTS: tuple[Rows, ...] = (
     ((*PEOPLE, *KEYS), *CONTEXTS),
-    (LOGINS, (*MACHINES, *AUTHORS), (*NUMBERS, *ENCODED)),
+    (LOGINS, (*MACHINES, *AUTHORS), GIVEN_NAMED, (*NUMBERS, *ENCODED)),
 )
 ROWS: Rows = tuple(chain.from_iterable(PARTS))
 FAMILIES: tuple[Family, ...] = tuple(chain.from_iterable(ROWS))

@@ -176,8 +176,11 @@ def iter_views(text: bytes) -> Iterator[View]:
 
 
 NARROWEST, WIDEST = 40, 250
+USUAL_WIDTHS = frozenset((60, 64, 66, 68, 70, 72, 74, 76, 78, 79, 80, 100, 120, 132))
 LINE_BREAK = re.compile(rb"\r?\n")
-NEXT_STATEMENT = re.compile(rb"[ \t]|[-*#>|}\])]|[A-Za-z_][\w.-]*[\"']?[ \t]*(?::[ \t\r\n]|=)|\r?\Z")
+NEXT_STATEMENT = re.compile(
+    rb"[ \t]|[-*#>|}\])]|[A-Za-z_][\w.-]*[\"']?[ \t]*(?::[ \t\r\n]|=)|\r?\Z"
+)
 """What begins a line of its own rather than continuing a full one."""
 
 
@@ -196,8 +199,12 @@ def find_full_line_breaks(text: bytes) -> list[re.Match[bytes]]:
     if not NARROWEST <= full <= WIDEST:
         return []
     found = [item for item, width in zip(breaks, widths, strict=False) if width == full]
-    if len(found) == 1 and NEXT_STATEMENT.match(text, found[0].end()):
-        return []
+    if len(found) == 1:
+        # One line is always the longest: it needs another sign of having been broken.
+        line = text[found[0].start() - full : found[0].start()]
+        is_usual = full in USUAL_WIDTHS or line.count(b"'") % 2 == 1 or line.count(b'"') % 2 == 1
+        if not is_usual or NEXT_STATEMENT.match(text, found[0].end()):
+            return []
     return [item for item in found if not text.startswith((b"\n", b"\r"), item.end())]
 
 

@@ -649,6 +649,8 @@ def _is_somebodys(found: bytes) -> bool:
         address = ipaddress.ip_address(found.decode())
     except ValueError:
         return False
+    if address.version == 6 and re.search(rb"[0-9a-fA-F]{3}|::", found) is None:
+        return False  # a serial number or a fingerprint
     if address.is_loopback or address.is_unspecified or address.is_multicast:
         return False
     if any(address.version == net.version and address in net for net in DOCUMENTED):
@@ -784,9 +786,9 @@ NUMBERS: tuple[Family, ...] = (
     ),
     account_number(
         "card",
-        r"(?P<v>[3-6][0-9]{3}(?:[ -][0-9]{4}){3}|[3-6][0-9]{12,18})",
+        r"(?P<v>[2-6][0-9]{3}(?:[ -][0-9]{4}){3}|[2-6][0-9]{12,18})",
         _card,
-        trigger=r"[3-6][0-9]{3}[ -][0-9]{4}[ -][0-9]{4}[ -]|[3-6][0-9]{12}",
+        trigger=r"[2-6][0-9]{3}[ -][0-9]{4}[ -][0-9]{4}[ -]|[2-6][0-9]{12}",
     ),
     account_number(
         "social",
