@@ -30,7 +30,8 @@ SETTINGS = {
     "a quoted password has no space": 'password: "a1b2 c3d4"',
     "a quoted password is mixed": 'password: "«abc?def»"',
     "or drawn by chance": 'password: "«BcDfGhJkLmNpQrStVwXz»"',
-    "a quoted word is neither": 'password: "bluewall"',
+    "a word in quotes is a password": 'password: "«bluewall»"',
+    "but not what programs call it": 'password: "required"',
     "a name that ends the line is a password": "password: «a1b2c3»\nx",
     "a name in a line of code is none": "password: abc1def, x",
     "unless chance made it": "password: «x9k2m4q7», x",
@@ -280,7 +281,7 @@ SEEN = {
 }
 AGAIN = {
     "a password of six letters": "password: «abc?12» and «abc?12»",
-    "in another word": "password: «abc?12» and x«abc?12»x",
+    "in another word": "password: «abc?12»\na\nb\nc\nd\nx«abc?12»x",
     "in an address": "password: «abc?12» and «abc%3F12»",
     "in quotes": 'password: «abc?12» and "«abc?12»"',
     "a user in the name of a folder": "/home/«ana»/x and -home-«ana»-shop and -Users-«ana»-shop",

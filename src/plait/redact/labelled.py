@@ -21,6 +21,7 @@ from plait.redact.contexts import (
 )
 from plait.redact.likelihood import (
     COUNTED,
+    LINE_OF_FILE,
     NAMING,
     NOTHING,
     PIECE,
@@ -377,7 +378,7 @@ def _match_labelled_value(text: bytes, match: TextSpan, value: TextSpan) -> tupl
 
 # Where nothing says which word is the value, only words that can be nothing else are taken.
 CANDIDATE = re.compile(
-    "(?:{})|(?:[^\\s\"'`\xe2]|\xe2(?!\x80[\x98-\x9f])){{6,120}}".format(
+    "(?:{})|(?:[^\\s\"'`\xe2]|\xe2(?!\x80[\x98-\x9f])){{6,}}".format(
         "|".join(
             f"{re.escape(a.decode('latin-1'))}(?=[^ ])[^\n]{{5,80}}?{re.escape(b.decode('latin-1'))}(?![A-Za-z0-9])"
             for a, b in PAIRS.items()
@@ -409,7 +410,7 @@ def iter_candidates(text: bytes, start: int, end: int) -> Iterator[tuple[TextSpa
 
 
 ORDINARY = re.compile(
-    rb"@.*|[0-9]+\xe2\x86\x92.*|#?[A-Z]{1,4}-?[0-9-]+|"
+    rb"(?:[a-zA-Z0-9]-[a-zA-Z0-9]){2}.*|@.*|[0-9]+\xe2\x86\x92.*|#?[A-Z]{1,4}-?[0-9-]+|"
     rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{7,64}|[0-9a-fA-F.]+|[A-Za-z_.]+=[0-9.]+%?|[A-Za-z_][\w-]*=[A-Z]?[a-z]+|[a-z]+(?:-[a-z]+)*-[0-9]+|[A-Z]+(?:[_-][A-Z0-9]+)+|[a-z0-9]+(?:_[a-z0-9]*)+=?[0-9]*|\.?[a-z0-9]+(?:\.[a-z0-9_]+)+|[A-Z][a-z]+-[0-9a-f]+|[0-9.,:/%+-]+|v?[0-9]+(?:\.[0-9]+)+.*"
     rb"|[^\s@]+@[^\s@]+\.[a-z]+|[A-Za-z0-9_]+\(.*|.*[\\/].*[\\/].*|[A-Z]{2,10}-[0-9]+|.*\$[({A-Z].*|.*(?:=>|->|==|!=|&&|\|\||\+\+|::|\(\)|\[\]|[({]).*"
     rb"|[A-Za-z_$][\w$]*(?:\[[^\]]*\]|\.[A-Za-z_$][\w$]*)+[;,]?|[a-z]+[0-9]+"
@@ -427,7 +428,10 @@ def is_unmistakable(value: bytes, *, is_quoted: bool) -> bool:
     if WRITTEN_AS_CODE.search(value):
         return False
     if is_odd(value):
-        return is_quoted or sum(kind.search(value) is not None for kind in KINDS_OF_LETTERS) > 2
+        return is_quoted or (
+            b"," not in value
+            and sum(kind.search(value) is not None for kind in KINDS_OF_LETTERS) > 2
+        )
     return is_quoted and (has_non_ascii_letters(value) or is_weak(value))
 
 
@@ -438,13 +442,17 @@ def _match_near(text: bytes, match: TextSpan, key: bytes, place: int) -> tuple[T
     """Match words that look like a password in the line of a label, or below a line it ends."""
     if not PASSWORD_WORD.search(key) and not STRONG_LABEL.search(key):
         return NOTHING
+    if b"\xe2\x80\xb9" in text[place : place + 16]:
+        return NOTHING  # the value is replaced already
     line = line_at(text, match.start)
     end = min(line.end, match.end + FARTHEST)
     if spans := _list_unmistakable(text, place, end):
         return spans
     if spans := _match_announced(text, TextSpan(place, end), key):
         return spans
-    if spans := _list_unmistakable(text, max(line.start, match.start - FARTHEST), match.start):
+    start = max(line.start, match.start - FARTHEST)
+    name = KEY_BEFORE.search(text, start, match.start)
+    if spans := _list_unmistakable(text, start, name.start() if name else match.start):
         return spans
     if not ENDS_LINE.fullmatch(text, place, line.end):
         return NOTHING
@@ -478,8 +486,10 @@ def _match_announced(text: bytes, span: TextSpan, key: bytes) -> tuple[TextSpan,
             continue
         if is_harmless(value) or is_placeholder(value) or WRITTEN_AS_CODE.search(value):
             continue
-        is_said = ANNOUNCES.search(text, max(span.start, word.start - 16), word.start) is not None
-        if is_said and (is_quoted or ENDS_SENTENCE.match(text, word.end)):
+        is_announced = (
+            ANNOUNCES.search(text, max(span.start, word.start - 16), word.start) is not None
+        )
+        if is_announced and (is_quoted or ENDS_SENTENCE.match(text, word.end)):
             return (word,)
     return NOTHING
 
@@ -488,8 +498,9 @@ IN_BASE64 = re.compile(rb"[A-Za-z0-9+/]{30,}")
 LAST_IN_LINE = re.compile(rb"""["'`\])},;.]{0,3}(?:[ \t]*(?:\r|\n|\Z)|["'`])""")
 
 
-WRITTEN_AS_CODE = re.compile(rb"\\|%[0-9A-Fa-f]{2}|&")
+WRITTEN_AS_CODE = re.compile(rb"\\|%[0-9A-Fa-f]{2}|&|\x1b|\xe2\x80[\xb9\xba]|</")
 """What is read again where it is decoded."""
+KEY_BEFORE = re.compile(rb"[\w.-]+\Z")
 STRONG_LABEL = re.compile(rb"(?i)secret|token|api[ _-]?key|credential")
 ENDS_LINE = re.compile(rb"[^\n\"'`=]{0,60}[:?.({\[=|>*#\"'`-]{0,4}[ \t]*\r?")
 """What may follow a label in a line whose value is below it."""
@@ -513,7 +524,9 @@ def _match_enclosed_value(text: bytes, place: int, key: bytes) -> tuple[TextSpan
     inner = text[slice(*span)]
     bare = inner.strip()
     start = span.start + inner.find(bare)
-    is_clear = ASSIGNED.fullmatch(text, place, found.start("open")) is not None
+    is_clear = (
+        found is not None and ASSIGNED.fullmatch(text, place, found.start("open")) is not None
+    )
     if not is_secret(bare, key, is_quoted=True, is_clear=is_clear) or LABEL_WORD.fullmatch(bare):
         return NOTHING
     return (TextSpan(start, start + len(bare)),)
@@ -558,7 +571,7 @@ def _match_rest_of_line(
     text: bytes, span: TextSpan, key: bytes, *, is_clear: bool
 ) -> tuple[TextSpan, ...]:
     found = COMMENT.sub(b"", text[slice(*span)]).rstrip(b" \t,;")
-    found = NOTE.sub(b"", found)
+    found = LINE_OF_FILE.sub(b"", NOTE.sub(b"", found))
     found = CLOSED.sub(b"", found) if found[:1] != b'"' else found
     found = ANOTHER_PARAMETER.split(found, maxsplit=1)[0]
     if is_call(found) and not is_odd(found):
@@ -935,7 +948,10 @@ def _match_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan,
     found = text[slice(*value)]
     if OTHER_KEY.search(name) or not is_random(found) or is_placeholder(found):
         return NOTHING
-    if text[match.start - 1 : match.start] in (b"$", b"."):
+    if (
+        text[match.start - 1 : match.start] in (b"$", b".")
+        or text[value.end : value.end + 1].isalnum()
+    ):
         return NOTHING
     is_hex = re.fullmatch(rb"[0-9a-f]+|[0-9A-F]+", found) is not None
     has_digit = re.search(rb"[0-9]", found) is not None
@@ -981,7 +997,9 @@ def _match_file_of_secret(text: bytes, match: TextSpan, value: TextSpan) -> tupl
         if not found or b" " in found or found[:1] in b"$#>%" or is_harmless(found):
             return NOTHING
         is_worth = is_odd(found) or is_random(found) or has_non_ascii_letters(found)
-        is_worth = is_worth or (number == 1 and is_weak(found)) or UPPER_KEY.fullmatch(found)
+        is_worth = (
+            is_worth or (number == 1 and is_weak(found)) or UPPER_KEY.fullmatch(found) is not None
+        )
         if is_worth and not is_placeholder(found) and not is_reference(found):
             return (TextSpan(row.start, row.start + len(found)),)
     return NOTHING

@@ -198,7 +198,7 @@ FILLED_IN = re.compile(
     rb"|\.\.\.|\xe2\x80[\xa6\xb9\xba]|x{5,}|\*{3,}|#{4,}|_{5,}|-{6,}|://"
 )
 NAMED_ELSEWHERE = re.compile(rb"[$&*@%!]+[\w.-]+%?")
-LINE_OF_FILE = re.compile(rb"#L[0-9]+")
+LINE_OF_FILE = re.compile(rb"#L[0-9]+(?:-L?[0-9]+)?")
 SIGNS_OF_NAMES = b"-_./:"
 MOST_SIGNS_OF_NAMES = 3
 """A value with more of them is a path or a name of several parts."""

@@ -48,29 +48,6 @@ OTHER_HEAD = re.compile(
 )
 
 
-USER_HEAD = re.compile(
-    "(?i)\\A(?:user(?:[ _-]?name|[ _-]?id)?|login|benutzer(?:name)?|usuario|utente|utilisateur|gebruiker|u(?:ż|z)ytkownik|логин)\\Z".encode()
-)
-PHONE_HEAD = re.compile(rb"(?i)phone|tel|mobil|handy|cell|fax|celular|telefon")
-BIRTH_HEAD = re.compile(
-    rb"(?i)birth|gebur|geboor|naiss|nacim|nascit|nascim|urodz|dob\Z|f\xc3\xb6dels"
-)
-PLACE_HEAD = re.compile(
-    rb"(?i)\A(?:street|address|addr|stra(?:\xc3\x9f|ss)e|adres\w*|anschrift|calle|via|rue|city|town|stadt|ort|ville|ciudad|citt\S+|miasto|plaats|zip|plz|post\w*|cap|cp)\Z"
-)
-PHONE_CELL = re.compile(rb"\(?\+?[0-9][0-9 ()./-]{5,20}[0-9]")
-PLACE_CELL = re.compile(rf"(?:{UPPER}|[0-9])[^|;\t<>={{}}]{{2,60}}".encode())
-LOGIN_CELL = re.compile(rb"[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*")
-PEOPLES_HEADS: tuple[tuple[re.Pattern[bytes], Callable[[bytes], bool]], ...] = (
-    (NAME_HEAD, lambda cell: NAME_CELL.fullmatch(cell) is not None),
-    (USER_HEAD, lambda cell: LOGIN_CELL.fullmatch(cell) is not None and is_login(cell)),
-    (PHONE_HEAD, lambda cell: PHONE_CELL.fullmatch(cell) is not None),
-    (BIRTH_HEAD, lambda cell: re.fullmatch(DATE.encode(), cell) is not None),
-    (PLACE_HEAD, lambda cell: PLACE_CELL.fullmatch(cell) is not None),
-)
-"""The heads of what people have, and the forms of their cells."""
-
-
 def _name_table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the cells of a table of people: names, users, numbers, births, addresses."""
     line = line_at(text, match.start)
@@ -218,6 +195,29 @@ NUMBER_STREET = rf"[0-9]{{1,5}}(?:[ ]?(?:bis|ter|[A-D]))?,?[ ](?:rue|avenue|boul
 FULL_ADDRESS = rf"(?:{STREET_NUMBER}|{NUMBER_STREET})(?:,[ ][^,\n]{{1,12}})?,?(?:[ ]|\r?\n[ \t]*)(?:{POSTAL}|{BRITISH})"
 ADDRESS_LABELS = r"(?:(?i:addr(?:ess)?[12]?|anschrift|adress(?:e|a)?|direcci(?:ó|o)n|indirizzo|endere(?:ç|c)o|adres(?:a|i)?|osoite|domicili?o|wohnhaft(?: in)?|residence|lives at|ship(?:ping)? to|deliver to|lieferung an|livrer (?:à|a)|bezorgen op|dostawa|na adres)|адрес|Адрес|住所|地址|주소)"
 ZIP_LABELS = r"(?i:(?:[a-z]+_)?(?:zip(?:_?code)?|post_?code|postal_?code|plz|postleitzahl|code_postal|cod(?:igo)?_?postal|kod_pocztowy|postnummer))"
+
+
+USER_HEAD = re.compile(
+    "(?i)\\A(?:user(?:[ _-]?name|[ _-]?id)?|login|benutzer(?:name)?|usuario|utente|utilisateur|gebruiker|u(?:ż|z)ytkownik|логин)\\Z".encode()
+)
+PHONE_HEAD = re.compile(rb"(?i)phone|tel|mobil|handy|cell|fax|celular|telefon")
+BIRTH_HEAD = re.compile(
+    rb"(?i)birth|gebur|geboor|naiss|nacim|nascit|nascim|urodz|dob\Z|f\xc3\xb6dels"
+)
+PLACE_HEAD = re.compile(
+    rb"(?i)\A(?:street|address|addr|stra(?:\xc3\x9f|ss)e|adres\w*|anschrift|calle|via|rue|city|town|stadt|ort|ville|ciudad|citt\S+|miasto|plaats|zip|plz|post\w*|cap|cp)\Z"
+)
+PHONE_CELL = re.compile(rb"\(?\+?[0-9][0-9 ()./-]{5,20}[0-9]")
+PLACE_CELL = re.compile(rf"(?:{UPPER}|[0-9])[^|;\t<>={{}}]{{2,60}}".encode())
+LOGIN_CELL = re.compile(rb"[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*")
+PEOPLES_HEADS: tuple[tuple[re.Pattern[bytes], Callable[[bytes], bool]], ...] = (
+    (NAME_HEAD, lambda cell: NAME_CELL.fullmatch(cell) is not None),
+    (USER_HEAD, lambda cell: LOGIN_CELL.fullmatch(cell) is not None and is_login(cell)),
+    (PHONE_HEAD, lambda cell: PHONE_CELL.fullmatch(cell) is not None),
+    (BIRTH_HEAD, lambda cell: re.fullmatch(DATE.encode(), cell) is not None),
+    (PLACE_HEAD, lambda cell: PLACE_CELL.fullmatch(cell) is not None),
+)
+"""The heads of what people have, and the forms of their cells."""
 
 
 def _person(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -376,15 +376,15 @@ PERSONAL: tuple[Family, ...] = (
     ),
     user_name(
         "user-label",
-        rf"{USER_LABELS}{Q}\)?[ \t]*(?:=>|:=|[:=]|：|</[A-Za-z]+>[ ]*<[A-Za-z]+>|{Q}[ ]value=)[ \t]*{Q}(?P<v>{LOGIN})(?=[\s\"'`<>,;|)\]}}&]|\Z)",
+        rf"{USER_LABELS}{Q}\)?[ \t]*(?:=>|:=|[:=]|：|</[A-Za-z]+>[ ]*<[A-Za-z]+>|{Q}[ ]value=)[ \t]*(?P<q>{Q})(?P<v>{LOGIN})(?=(?P=q)(?:[\s\"'`<>,;|)\]}}&/]|\Z))(?!\"?[ ]*\()",
         _likely_login,
         trigger=rf"{USER_LABELS}{Q}\)?[ \t]*(?:=>|:=|[:=]|：|</[A-Za-z]+>[ ]*<[A-Za-z]+>|[ ]value=)",
     ),
     user_name(
         "user-given",
-        rf"(?:[ ](?:-SamAccountName|--username|--user|--login|smbpasswd -a|-password -a)[ =]|\bname=|--name=|Added user |[lL]ogged in to [a-z.]+ account |IDENTIFY |\buid=|PSCredential \(\"[A-Z]+\\+|[A-Z]{{2,15}}\\{{1,2}}){Q}(?P<v>{LOGIN})(?=[\s\"'`<>,;|)&.]|\Z)",
+        rf"(?:[ ](?:-SamAccountName|--username|--user|--login|smbpasswd -a|-password -a)[ =]|add name=|--name=|Added user |[lL]ogged in to [a-z.]+ account |IDENTIFY |\buid=|PSCredential \(\"[A-Z]+\\+|[A-Z]{{2,15}}\\{{1,2}}){Q}(?P<v>{LOGIN})(?=[\s\"'`<>,;|)&.]|\Z)",
         _likely_login,
-        trigger=r"(?:[ ](?:-SamAccountName|--username|--user|--login|smbpasswd -a|-password -a)[ =]|\bname=|--name=|Added user |[lL]ogged in to [a-z.]+ account |IDENTIFY |\buid=|[A-Z]\\{1,2}[a-z])",
+        trigger=r"(?:[ ](?:-SamAccountName|--username|--user|--login|smbpasswd -a|-password -a)[ =]|add name=|--name=|Added user |[lL]ogged in to [a-z.]+ account |IDENTIFY |\buid=|[A-Z]\\{1,2}[a-z])",
     ),
     user_name(
         "url-user",
@@ -428,7 +428,7 @@ PERSONAL: tuple[Family, ...] = (
     ),
     account_number(
         "tagged-place",
-        rf"<(?:Street|Strasse|City|Town|PostalZone|ZipCode|Zip|CityName|StreetName|AddressLine[0-9]?|Ort|PLZ)(?:[ ][^>\n]*)?>(?P<v>[^<>\n]{{2,60}})</",
+        r"<(?:Street|Strasse|City|Town|PostalZone|ZipCode|Zip|CityName|StreetName|AddressLine[0-9]?|Ort|PLZ)(?:[ ][^>\n]*)?>(?P<v>[^<>\n]{2,60})</",
         _apart,
         trigger=r"<(?:Street|Strasse|City|Town|PostalZone|ZipCode|Zip|CityName|StreetName|AddressLine[0-9]?|Ort|PLZ)[ >]",
     ),
