@@ -342,6 +342,12 @@ def test_an_index_that_cannot_be_written_is_noted(gallery: Path, tmp_path: Path)
     assert "336718fa:1" in text and "Newer messages are missing: cannot" in text
 
 
+def test_sessions_that_are_not_listed_are_counted_if_they_match(recall: Recall) -> None:
+    found = recall.sessions(text="home dev shop", project="*")
+    assert len(found.items) > 3 and not found.more
+    assert recall.sessions(text="home dev shop", project="*", limit=3).more == len(found.items) - 3
+
+
 def test_standup_lists_what_was_done(recall: Recall) -> None:
     since = datetime(2026, 10, 2, tzinfo=UTC)
     text = render_standup(list_work(recall, since, datetime(2026, 10, 3, tzinfo=UTC)), since)

@@ -113,7 +113,7 @@ class Recall:
         if not query:
             return self.sessions(project=project, since=since, limit=limit)
         limit = min(max(limit, 1), MOST_TURNS)
-        excluded = None if include_current else self.find_calling_session
+        excluded = None if include_current else self.calling_session
         name, start, end = self.find_project(project), self._parse(since), self._parse(until)
         if not self.has_index:
             hits, unread = scan_newest(self.archive, query, limit, excluded, name, start, end)
@@ -361,7 +361,7 @@ class Recall:
             note = "nothing in this project: searched all projects" if where else ""
             attempts = [("", "", (path, *where)), (note, "", (path,)), *attempts]
         limit = min(max(limit, 1), MOST_TURNS)
-        found = self._search(attempts, limit, self.find_calling_session, is_newest_first=True)
+        found = self._search(attempts, limit, self.calling_session, is_newest_first=True)
         if not found[0] and len(list_content_words(target)) > 2:
             return self.recall(target, project="*", limit=limit)
         return self._present_hits(*found, target, "about {}, newest first")
@@ -396,7 +396,7 @@ class Recall:
                 continue
             if start and get_end(session) < start:
                 break
-            if len(items) == limit:
+            if len(items) == limit and not words:
                 more += 1
                 continue
             if not has_index and time.monotonic() > end:
@@ -404,7 +404,11 @@ class Recall:
                 break
             facts = self.read_facts(session)
             own = f"{facts.title} {facts.first_prompt} {facts.cwd} {facts.git_branch} {session.id}"
-            if all(word in own.casefold() for word in words):
+            if not all(word in own.casefold() for word in words):
+                continue
+            if len(items) == limit:
+                more += 1
+            else:
                 title = quote_title(self.private(facts.title or ""))
                 about = (_day(facts.ended), _format_project(own_project), facts.mark, title)
                 items.append(Item(handle=session.id[:8], about=join_dotted(*about)))
@@ -548,7 +552,7 @@ class Recall:
         return self._redactor.text(text) if self.is_redacted and text else text
 
     @cached_property
-    def find_calling_session(self) -> str | None:
+    def calling_session(self) -> str | None:
         """The session that asks: named by the client, else the one that runs in its directory."""
         if self.caller:
             return self.caller
@@ -594,7 +598,7 @@ class Recall:
                 self._is_updated = True
                 update_if_stale(self.archive, self.archive.index)
         else:
-            self.archive = self.index.refresh(self.archive, self.find_calling_session)
+            self.archive = self.index.refresh(self.archive, self.calling_session)
 
     @contextmanager
     def _open_index(self) -> Iterator[IndexReader]:
