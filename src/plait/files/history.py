@@ -421,7 +421,12 @@ def _find_events_of_file(names: FileNames, events: Iterable[FileEvent]) -> list[
             git = find_file_in_git(path)
         if names.git and git and names.git.roots & git.roots:
             return True
-        return not exists and git is None and _resembles_known_texts(here, found)
+        if exists or git:
+            return False
+        texts = (text for event in found for text in (event.before, event.after))
+        known = _find_distinctive_lines(*texts)
+        # half of one file's lines are in what sessions know of the other
+        return 2 * len(here & known) >= min(len(here), len(known)) > 0
 
     return [
         event
@@ -429,14 +434,6 @@ def _find_events_of_file(names: FileNames, events: Iterable[FileEvent]) -> list[
         if is_this_file(Path(path), found)
         for event in found
     ]
-
-
-def _resembles_known_texts(here: frozenset[str], events: Iterable[FileEvent]) -> bool:
-    """Return whether half of one file's lines are in what sessions know of another."""
-    known = _find_distinctive_lines(
-        *(text for event in events for text in (event.before, event.after))
-    )
-    return 2 * len(here & known) >= min(len(here), len(known)) > 0
 
 
 def _find_distinctive_lines(*texts: FileText | None) -> frozenset[str]:

@@ -323,11 +323,19 @@ def render_insights_figures(insights: InsightsPage | None, *, is_counting: bool)
             ),
         )
         hours = render_section("When", week_map, "prompts, local time")
+    longest_turns = ""
+    if figures.longest_turns:
+        turns = (
+            _render_turn(turn, insights.sessions.get(turn.session))
+            for turn in figures.longest_turns
+        )
+        table = render_table(("Prompt", "Session", "Time"), turns, STACKED, is_head_hidden=True)
+        longest_turns = render_section("Longest turns", table)
     return (
         f"{_render_insights_totals(insights)}{found}{_render_tools(insights)}"
         f'<div class="columns2"><div>{render_section("Events", events)}{_render_agents(insights)}</div>'
         f"{_render_models(insights)}</div>"
-        f"{hours}{_render_files(insights)}{_render_longest_turns(insights)}"
+        f"{hours}{_render_files(insights)}{longest_turns}"
     )
 
 
@@ -483,15 +491,6 @@ def _render_files(insights: InsightsPage) -> str:
     return render_section(
         "Files changed most", render_folded_table(heads, rows, "File", css_class=STACKED)
     )
-
-
-def _render_longest_turns(insights: InsightsPage) -> str:
-    turns = insights.figures.longest_turns
-    if not turns:
-        return ""
-    rows = (_render_turn(turn, insights.sessions.get(turn.session)) for turn in turns)
-    table = render_table(("Prompt", "Session", "Time"), rows, STACKED, is_head_hidden=True)
-    return render_section("Longest turns", table)
 
 
 def _render_turn(turn: LongTurn, session: ListedSession | None) -> str:

@@ -205,17 +205,16 @@ def list_source_names() -> tuple[str, ...]:
 @cache
 def find_plugins() -> dict[str, Any]:
     """Return the entry points of other packages; searched only if one may be installed."""
-    if not any(_may_hold_plugins(Path(place)) for place in sys.path):
+    # Importing importlib.metadata takes 30 ms, reading all entry points another 5; most users have
+    # no reader of their own. So only packages whose names begin with `plait-` are looked at.
+    group = f"[{GROUP}]".encode()
+    may_exist = any(
+        group in file.read_bytes()
+        for place in sys.path
+        for file in Path(place).glob("plait[-_][A-Za-z]*-info/entry_points.txt")
+    )
+    if not may_exist:
         return {}
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=GROUP)}
-
-
-def _may_hold_plugins(place: Path) -> bool:
-    # Importing importlib.metadata takes 30 ms, reading all entry points another 5; most users have
-    # no reader of their own. So only packages whose names begin with `plait-` are looked at.
-    return any(
-        f"[{GROUP}]".encode() in file.read_bytes()
-        for file in place.glob("plait[-_][A-Za-z]*-info/entry_points.txt")
-    )

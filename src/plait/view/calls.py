@@ -217,7 +217,18 @@ def _has_change(arguments: Mapping[str, Any]) -> bool:
 
 
 def _make_diff_piece(arguments: Mapping[str, Any]) -> InputPiece:
-    return InputPiece("change", _diff_texts(arguments[OLD], arguments[NEW]), "diff", "diff")
+    before, after = arguments[OLD].split("\n"), arguments[NEW].split("\n")
+    shortest = min(len(before), len(after))
+    head = next((index for index in range(shortest) if before[index] != after[index]), shortest)
+    remaining = shortest - head
+    tail = next(
+        (index for index in range(remaining) if before[-1 - index] != after[-1 - index]), remaining
+    )
+    lines = [f" {line}" for line in before[:head]]
+    lines += [f"-{line}" for line in before[head : len(before) - tail]]
+    lines += [f"+{line}" for line in after[head : len(after) - tail]]
+    lines += [f" {line}" for line in before[len(before) - tail :]]
+    return InputPiece("change", "\n".join(lines), "diff", "diff")
 
 
 def _format_todo(todo: object) -> str:
@@ -236,21 +247,6 @@ def _make_piece(name: str, value: object) -> InputPiece:
     if len(text) <= MOST_ON_A_LINE and "\n" not in text:
         return InputPiece(str(name), text)
     return InputPiece(str(name), text, "code", "" if isinstance(value, str) else "json")
-
-
-def _diff_texts(old: str, new: str) -> str:
-    before, after = old.split("\n"), new.split("\n")
-    shortest = min(len(before), len(after))
-    head = next((index for index in range(shortest) if before[index] != after[index]), shortest)
-    remaining = shortest - head
-    tail = next(
-        (index for index in range(remaining) if before[-1 - index] != after[-1 - index]), remaining
-    )
-    lines = [f" {line}" for line in before[:head]]
-    lines += [f"-{line}" for line in before[head : len(before) - tail]]
-    lines += [f"+{line}" for line in after[head : len(after) - tail]]
-    lines += [f" {line}" for line in before[len(before) - tail :]]
-    return "\n".join(lines)
 
 
 SURROGATE = re.compile("[\ud800-\udfff]")
