@@ -129,7 +129,7 @@ def test_withdrawn_prompt_is_not_sent(tmp_path: Path) -> None:
         client.queue("two")
         client.queue("three")
         taken.extend(client.take_back())
-        assert client.waiting == ()
+        assert client.take_back() == []
 
     act_during_turn(session, is_called, type_and_take_back)
     assert taken == ["two", "three"]
@@ -204,7 +204,7 @@ def test_late_notification_gets_its_own_turn(tmp_path: Path) -> None:
         lambda client: client.runtime.place.on_task_done(Ended()),
     )
     assert [event.text for event in events if isinstance(event, TurnEnded)] == ["One.", "Seen."]
-    assert session.client.waiting == ()
+    assert session.client.take_back() == []
     [result] = [line for line in session.lines if line.get("promptSource") == "system"]
     assert result["message"]["content"] == Ended.words
     assert result["origin"]["kind"] == "task-notification"

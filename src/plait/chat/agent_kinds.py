@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final
 
-from plait.chat.approval import Mode
+from plait.chat.approval import MODES, Mode
 from plait.chat.front_matter import parse_document
 from plait.chat.tools.base import Tool
 from plait.line import read_file_stamp, read_regular
@@ -71,9 +71,7 @@ class AgentKind:
 
 
 def _matches_tool(tool: str, names: Collection[str]) -> bool:
-    """Return whether a rule names a tool: by its name, its name in other versions, or its
-    server's.
-    """
+    """Return whether names contain a tool: itself, its name in other versions, or its server."""
     if tool in names or (tool in AGENT_TOOL_NAMES and not {*AGENT_TOOL_NAMES}.isdisjoint(names)):
         return True
     parts = tool.split("__")
@@ -132,16 +130,13 @@ BUILT_IN_KINDS: Final = (
 
 AGENTS_FOLDER = Path(".claude", "agents")
 MAX_FILES, MAX_FILE_BYTES = 500, 1_000_000
-MODES: tuple[Mode, ...] = get_args(Mode)
 ALL_TOOLS = "*"
 
 
 def load_agent_kinds(
     configuration: Path | None, directory: Path
 ) -> tuple[dict[str, AgentKind], list[str]]:
-    """Return the kinds of agents for a user and a directory, and the problems found in their
-    files.
-    """
+    """Return the kinds of agents for a user and a directory, and problems in their files."""
     kinds, notices = {kind.name: kind for kind in BUILT_IN_KINDS}, []
     project: list[Path] = []
     for parent in (directory, *directory.parents):

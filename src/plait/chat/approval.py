@@ -1,11 +1,12 @@
 """Permission modes, and what a user answers when asked about a tool call."""
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from plait.chat.tools.base import Arguments, Proposal
 
 Mode: TypeAlias = Literal["default", "acceptEdits", "plan", "bypassPermissions", "dontAsk"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 Verdict: TypeAlias = Literal["allow", "ask", "deny"]
 
 

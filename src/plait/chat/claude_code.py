@@ -726,9 +726,7 @@ class ClaudeEngine:
 
     @property
     def total_dollars(self) -> float | None:
-        """The cost of the session as the client reports it; None if the session is older than the
-        client.
-        """
+        """The total cost of a resumed session, if the client reports one."""
         is_more = self._translator.dollars > self.meter.dollars and self.options.resumed
         return self._translator.dollars if is_more else None
 

@@ -209,10 +209,9 @@ class Client:
         """Whether there are events that were not consumed yet."""
         return self.is_busy and not self._events.empty()
 
-    @property
-    def waiting(self) -> tuple[Content, ...]:
-        """The queued prompts."""
-        return self._queue.prompts
+    def warm_up(self) -> None:
+        """Run the hooks for the start of a session while the user still types."""
+        self.lifecycle.start()
 
     async def wait_for_background(self) -> None:
         """Wait until something needs a turn of its own, such as the end of an agent."""
@@ -351,15 +350,13 @@ class Client:
             turn = Turn(self.runtime, self._emit, self._queue, self.meter, self._response_client)
             ended = await turn.run(prompts)
             goes_on = ended.ending not in ("max_turns", "max_budget") and not self._is_abandoned
-            prompts = await self._next_prompts() if goes_on else []
-
-    async def _next_prompts(self) -> list[Prompt]:
-        """Return what is queued; in print mode, wait for agents in the background first."""
-        pool, is_typed = self.runtime.agents, self.runtime.writer.setting.entrypoint == "cli"
-        while pool and not is_typed and not len(self._queue) and pool.background_count:
-            await pool.wait_for_any()
-            await asyncio.sleep(0)  # lets callbacks of the agent queue its notification
-        return self._queue.take()
+            if not goes_on:
+                return
+            pool = self.runtime.agents if self.runtime.writer.is_unseen else None
+            while pool and not len(self._queue) and pool.background_count:
+                await pool.wait_for_any()  # in print mode
+                await asyncio.sleep(0)  # lets callbacks of the agent queue its notification
+            prompts = self._queue.take()
 
     async def _stream_events(self, work: TurnWork) -> AsyncGenerator[Event, None]:
         """Run some work in a task; yield its events until it is done."""

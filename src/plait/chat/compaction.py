@@ -156,9 +156,7 @@ class SessionCompactor:
         self._memory = requests
         self._model = model
         self.tools = tools
-        """The tool definitions of normal requests: with them the summary request reads the same
-        cache.
-        """
+        """The tools of normal requests: with them the summary request reads the same cache."""
         self._threshold = threshold
         self._sleep = sleep
         self._random = random or Random()
@@ -266,9 +264,7 @@ class SessionCompactor:
         return compacted
 
     async def _request_summary(self, head: Sequence[Record], focus: str) -> tuple[str, Compacted]:
-        """Ask for a summary, of the newer part only if everything is too long; return its text as
-        well.
-        """
+        """Return the answer and the summary in it; if all is too long, of the newer part."""
         messages = build_api_messages(head)
         if not messages:
             raise ModelError(NOTHING_TO_COMPACT, kind=NO_SUMMARY)

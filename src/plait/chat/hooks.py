@@ -247,7 +247,7 @@ async def run_hook(hook: Hook, data: bytes, cwd: Path, environment: Mapping[str,
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        took = _milliseconds_since(began)
+        took = round((monotonic() - began) * 1000)
         return HookRun(hook, NOT_RUN_CODE, stderr=str(error), milliseconds=took)
 
     async def write_input() -> None:
@@ -294,16 +294,13 @@ async def run_hook(hook: Hook, data: bytes, cwd: Path, environment: Mapping[str,
     texts = [item.decode("utf-8", "replace") if isinstance(item, bytes) else "" for item in done]
     code = process.returncode or 0
     code = 128 - code if code < 0 else code
-    return HookRun(hook, code, texts[0], texts[1], _milliseconds_since(began), is_late)
+    took = round((monotonic() - began) * 1000)
+    return HookRun(hook, code, texts[0], texts[1], took, is_late)
 
 
 def _kill(process: Process) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-
-
-def _milliseconds_since(began: float) -> int:
-    return round((monotonic() - began) * 1000)
 
 
 Check: TypeAlias = Callable[[object], str | None]

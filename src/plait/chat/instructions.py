@@ -334,9 +334,7 @@ class SessionInstructions:
         self._context = context
         self._scope = scope
         self._written_since: str | None = None
-        """The first message in context when they were last sent: they are known while it is still
-        sent.
-        """
+        """The first message in context when they were last sent; None before that."""
         self._touched: dict[Path, None] = {}
         self._written: dict[str, str] = {}
         """Instructions sent in the older format, which has no log line for them."""

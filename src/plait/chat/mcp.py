@@ -307,19 +307,16 @@ class Connection:
         self._start_timeout = start_timeout
         self._session: Any = None
         self._task: asyncio.Task[None] | None = None
-        self._ready = asyncio.Event()
+        self.settled = asyncio.Event()
+        """Set once it is ready or has failed."""
         self._leave = asyncio.Event()
 
     def start(self) -> None:
         """Start connecting."""
         if self._task is None or self._task.done():
             self.state, self.error = "starting", ""
-            self._ready, self._leave = asyncio.Event(), asyncio.Event()
+            self.settled, self._leave = asyncio.Event(), asyncio.Event()
             self._task = asyncio.ensure_future(self._run())
-
-    async def wait_settled(self) -> None:
-        """Wait until it is ready or has failed."""
-        await self._ready.wait()
 
     async def close(self) -> None:
         """Close the session and stop the server."""
@@ -333,7 +330,7 @@ class Connection:
         """Call a tool; return the protocol's result."""
         if self.state == "ended":
             self.start()
-        await self.wait_settled()
+        await self.settled.wait()
         if self.state != "ready":
             raise ToolError(f"The server '{self.server.name}' is not available: {self.error}")
         from mcp import MCPError
@@ -383,10 +380,10 @@ class Connection:
         finally:
             self._session = None
             self._leave.set()
-            self._ready.set()
+            self.settled.set()
 
     def _set_failed(self, error: BaseException) -> None:
-        self.state = "failed" if not self._ready.is_set() else "ended"
+        self.state = "failed" if not self.settled.is_set() else "ended"
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         if isinstance(error, TimeoutError):
             reason = f"not ready after {self._start_timeout:g} seconds"
@@ -406,7 +403,7 @@ class Connection:
                     self.error = pipe.exit_reason if pipe else ""
                     raise
                 self._session, self.state = session, "ready"
-                self._ready.set()
+                self.settled.set()
                 await self._wait_until_gone(pipe)
 
     async def _initialize(self, session: Any) -> None:
@@ -750,7 +747,7 @@ class SessionServers:
     async def _connect(self, connection: Connection) -> None:
         """Connect to a server and add its tools when it is ready."""
         connection.start()
-        await connection.wait_settled()
+        await connection.settled.wait()
         if connection.state != "ready":
             self._notices.append(
                 f"MCP server '{connection.server.name}' is not available: {connection.error}"

@@ -409,9 +409,7 @@ class ScriptModel:
             yield piece
 
     def _choose_answer(self, messages: Sequence[Message]) -> Mapping[str, Any]:
-        """Return the answer for this step from the first rule that matches the newest prompt, else
-        the next answer.
-        """
+        """Return the answer of the first rule that matches the newest prompt, else the next one."""
         step = 0
         for message in reversed(messages):
             if message["role"] != "user":  # texts of hooks and reminders are not prompts

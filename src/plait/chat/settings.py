@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 from plait.line import read_regular
 from plait.line.output import replace_file
-from plait.record.codec import NotAnObject, decode_object, encode
+from plait.record.codec import NotAnObject, as_mapping, decode_object, encode
 
 Source: TypeAlias = Literal["userSettings", "projectSettings", "localSettings"]
 SETTINGS, LOCAL, FOLDER = "settings.json", "settings.local.json", ".claude"
@@ -90,9 +90,7 @@ class ClientSettings:
     def list_values(
         self, *keys: str, is_strict: bool = False
     ) -> Iterator[tuple[str, SettingsFile]]:
-        """Yield the items of a list, each with its file, in all files that may allow things; with
-        `is_strict`, in all files.
-        """
+        """Yield the items of a list with their files; `is_strict` includes untrusted files."""
         for file in self.files if is_strict else self.trusted_files:
             found = file.value(*keys)
             for item in found if isinstance(found, list) else ():
@@ -108,9 +106,7 @@ class ClientSettings:
         return members
 
     def default_mode(self, known: Collection[str]) -> str | None:
-        """Return the default permission mode; only the user's own files may choose to bypass
-        permissions.
-        """
+        """Return the default mode; only the user's own files may choose to bypass permissions."""
         for file in reversed(self.active_files):
             mode = file.value("permissions", "defaultMode")
             if mode in known and (file.is_own or mode != BYPASS_MODE):
@@ -125,8 +121,12 @@ class ClientSettings:
             if file.is_own:
                 continue
             hooks, allowed = file.value("hooks"), file.value("permissions", "allow")
-            for event, group in hooks.items() if isinstance(hooks, dict) else ():
-                lines += [f"{event} runs: {command}" for command in _commands(group)]
+            for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+                for group in groups if isinstance(groups, list) else ():
+                    inner = as_mapping(group).get("hooks")
+                    for hook in inner if isinstance(inner, list) else ():
+                        command = as_mapping(hook).get("command")
+                        lines += [f"{event} runs: {command}"] if isinstance(command, str) else []
             if isinstance(env := file.value("env"), dict) and env:
                 lines.append(f"sets environment variables: {', '.join(map(str, env))}")
             if isinstance(allowed, list) and allowed:
@@ -208,14 +208,6 @@ EXPECTED_TYPES: tuple[tuple[tuple[str, ...], type], ...] = (
     (("model",), str),
     (("disableAllHooks",), bool),
 )
-
-
-def _commands(groups: object) -> Iterator[str]:
-    for group in groups if isinstance(groups, list) else ():
-        inner = group.get("hooks") if isinstance(group, dict) else None
-        for hook in inner if isinstance(inner, list) else ():
-            if isinstance(hook, dict) and isinstance(hook.get("command"), str):
-                yield hook["command"]
 
 
 CLIENT_STATE_FILE = ".claude.json"

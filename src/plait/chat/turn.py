@@ -67,14 +67,6 @@ REFUSAL_ERROR = (
 )
 
 
-def format_model_name(model: str) -> str:
-    """Return a model's display name."""
-    found = FAMILY.search(model)
-    if found is None:
-        return model
-    return f"{found[1].capitalize()} {'.'.join(filter(None, found.groups()[1:]))}"
-
-
 CREATE_COMMAND = re.compile(r"\bgh\s+(?:-\S+\s+(?:[^-\s]\S*\s+)?){0,9}?pr\s+create\b")
 PULL_REQUEST_URL = re.compile(r"https://[\w.-]+/([\w.-]+/[\w.-]+)/pull/(\d{1,9})\b")
 
@@ -416,9 +408,7 @@ class Turn:
         self._prompt_tip: str | None = None
         """The last message of the input: the prompt or its last attachment."""
         self._is_interrupted = False
-        """Whether the user interrupted it, other than by a rejection: its duration is then not
-        logged.
-        """
+        """Whether the user interrupted it, other than by a rejection: no duration is logged."""
 
     async def run(self, prompts: Sequence[Prompt]) -> TurnEnded:
         """Run the turn of one or several prompts; if cancelled, log the interruption."""
@@ -629,10 +619,10 @@ class Turn:
             self._emit(compacted)
 
     def _continue_after_refusal(self, answer: ResponseLogged) -> bool:
-        """Note that a response was stopped by a safety classifier; return whether to continue,
-        once.
-        """
-        writer, name = self._runtime.writer, format_model_name(answer.model)
+        """Log that a safety classifier stopped a response; return whether to continue, once."""
+        writer, name = self._runtime.writer, answer.model
+        if found := FAMILY.search(name):
+            name = f"{found[1].capitalize()} {'.'.join(filter(None, found.groups()[1:]))}"
         self._refusals += 1
         for call in answer.tool_calls:
             if call["id"] in writer.waiting_calls:
@@ -659,9 +649,7 @@ class Turn:
         return False
 
     def _continue_response(self, answer: ResponseLogged) -> bool:
-        """Return whether an answer without calls is to be continued, and log what the model needs
-        for it.
-        """
+        """Return whether an answer without calls is continued; log the reason for the model."""
         if self._continued >= MAX_CONTINUATIONS:
             return False
         self._continued += 1

@@ -87,10 +87,10 @@ class TaskNotification:
 
 
 class Event(NamedTuple):
-    """One subtype."""
+    """Required fields and defaults of a subtype of system lines."""
 
-    needs: tuple[str, ...] = ()
-    says: Mapping[str, Any] = {}
+    required: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = {}
 
 
 EVENTS = {
@@ -140,9 +140,9 @@ SINCE_NEWER = {"hookAdditionalContext", "messageCount", "source"}
 def build_event_fields(subtype: str, given: Fields, *, is_older: bool) -> Fields:
     """Return all fields of an event; unknown subtypes have only the given ones."""
     event = EVENTS.get(subtype, Event())
-    if missing := [name for name in event.needs if name not in given]:
+    if missing := [name for name in event.required if name not in given]:
         raise UserError(f"a '{subtype}' line requires '{missing[0]}'")
-    fields = {**event.says, **given}
+    fields = {**event.defaults, **given}
     if subtype == "stop_hook_summary":
         fields.setdefault("hookCount", len(given["hookInfos"]))
     return {name: value for name, value in fields.items() if not (is_older and name in SINCE_NEWER)}

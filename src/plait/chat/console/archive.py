@@ -203,8 +203,8 @@ class ChatArchive:
             raise UserError(f"cannot resume: {resume.why_not}")
         return resume
 
-    def check_directory(self, session: Session) -> Path:
-        """Return the directory of a session; raise UserError if it is not this one."""
+    def check_directory(self, session: Session) -> None:
+        """Raise UserError if a session is not of this directory."""
         resume = self.check_resumable(session)
         place = Path(resume.directory) if resume.directory else self.directory
         if place.resolve() != self.directory.resolve():
@@ -213,7 +213,6 @@ class ChatArchive:
                 f"that session ran in '{safe_line(str(place))}'",
                 f"`{shell_command('cd', str(place))} && {line}` resumes it there",
             )
-        return place
 
     def render_last_turn(self, session: Session) -> Iterable[AnyBlock]:
         """Return the last turn of a session; None if it takes too long to read."""

@@ -118,15 +118,13 @@ class FileSuggestions:
     def _iter_folder(self, typed: str) -> Iterator[str]:
         """Yield what is in the typed folder and begins with the rest."""
         folder, slash, begun = typed.rpartition("/")
-        for entry in sorted(_scan(self._resolve(folder + slash)), key=lambda item: item.name):
+        place = self.directory / (folder + slash)
+        if typed.startswith("~/") and self.home:
+            place = self.home / (folder + slash)[2:]
+        for entry in sorted(_scan(place), key=lambda item: item.name):
             is_hidden = entry.name.startswith(".") and not begun.startswith(".")
             if entry.name.casefold().startswith(begun.casefold()) and not is_hidden:
                 yield f"{folder}{slash}{entry.name}{'/' if _is_folder(entry) else ''}"
-
-    def _resolve(self, typed: str) -> Path:
-        if typed.startswith("~/") and self.home:
-            return self.home / typed[2:]
-        return self.directory / typed
 
 
 def _walk_files(directory: Path) -> Iterator[str]:
@@ -175,9 +173,7 @@ class SentPrompt(msgspec.Struct, frozen=True):
 
 
 class PromptHistory(History):
-    """The prompt history of a directory; prompts that cannot be stored last until the session
-    ends.
-    """
+    """The prompt history of a directory; what cannot be stored lasts for the session."""
 
     def __init__(self, file: Path, directory: str) -> None:
         super().__init__()

@@ -4,8 +4,8 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib import import_module
@@ -332,9 +332,7 @@ class ChatLoop:
         return 0
 
     async def _read_input(self) -> str | None:
-        """Return the next prompt; notifications from agents that arrive first get their turn
-        before it.
-        """
+        """Return the next prompt; run turns for notifications that arrive before it."""
         while self.keyboard.is_live:
             typing = asyncio.ensure_future(self.keyboard.prompt())
             coming = asyncio.ensure_future(self.client.wait_for_background())
@@ -345,24 +343,24 @@ class ChatLoop:
                 await cancel_and_wait([typing])
             if not typing.cancelled():
                 return typing.result()
-            await self._report_errors(self.follow(self.client.continue_turns()))
+            async with self._reporting_errors():
+                await self.follow(self.client.continue_turns())
         return await self.keyboard.prompt()
 
     async def run_input(self, text: str) -> None:
         """Run a command or a turn."""
-        await self._report_errors(self._run_line(text))
+        async with self._reporting_errors():
+            if text.startswith("/"):
+                await self.screen.print([SpeechBlock(voice="command", text=text)])
+                await run_command(self, text)
+            else:
+                await self.send(text)
 
-    async def _run_line(self, text: str) -> None:
-        if text.startswith("/"):
-            await self.screen.print([SpeechBlock(voice="command", text=text)])
-            await run_command(self, text)
-        else:
-            await self.send(text)
-
-    async def _report_errors(self, work: Coroutine[None, None, None]) -> None:
-        """Run something and report its errors."""
+    @asynccontextmanager
+    async def _reporting_errors(self) -> AsyncIterator[None]:
+        """Report errors of what runs within."""
         try:
-            await work
+            yield
         except PlaitError as error:
             await self._print_error(error.message, *error.hints)
         except ModelError as fault:
@@ -551,7 +549,7 @@ async def run_interactive(output: Output, opener: SessionOpener, prompt: str | N
                     "",
                 ]
             )
-            opener.prepare(chat.client)
+            chat.client.warm_up()
             await screen.print(opener.recent())
             if opener.resumed_path:
                 chat.estimate_next_prompt()

@@ -283,7 +283,5 @@ class PlainKeyboard(Keyboard):
 
 
 def replace_surrogates(text: str) -> str:
-    """Return typed text in a form that can be sent: undecodable bytes become a replacement
-    character.
-    """
+    """Return typed text with undecodable bytes replaced, so that it can be sent."""
     return text.encode("utf-8", "replace").decode()

@@ -94,37 +94,28 @@ class ApiOpener(OpenerBase):
                 **self._log_options,
             )
             client = self._make_client(writer)
-        else:
-            client = (
-                self.fork(self.resumed_path) if self.is_fork else self.resume(self.resumed_path)
+        elif self.is_fork:
+            writer = SessionWriter.fork(
+                self.resumed_path,
+                self.root,
+                session=self.chat_options.session,
+                cwd=self.directory,
+                **self._log_options,
             )
+            client = self._make_client(writer)
+        else:
+            client = self.resume(self.resumed_path)
         if self.at:
             client.runtime.writer.rewind(self.at)
         if self.chat_options.title:
             client.runtime.writer.title(self.chat_options.title)
         return client
 
-    def prepare(self, client: "Engine") -> None:
-        """Run the hooks for the start of a session while the user still types."""
-        if isinstance(client, Client):
-            client.lifecycle.start()
-
     def resume(self, path: Path) -> Client:
         """Resume a session in its own log."""
         return self._make_client(
             SessionWriter.resume(path, cwd=self.directory, **self._log_options)
         )
-
-    def fork(self, path: Path) -> Client:
-        """Resume a session in a copy."""
-        writer = SessionWriter.fork(
-            path,
-            self.root,
-            session=self.chat_options.session,
-            cwd=self.directory,
-            **self._log_options,
-        )
-        return self._make_client(writer)
 
     def clear(self, old: "Engine") -> Client:
         """Start a session in place of another."""
@@ -174,11 +165,6 @@ class ClaudeOpener(OpenerBase):
 
     def open(self) -> ClaudeEngine:
         return self._make_engine(self.options)
-
-    def prepare(self, client: "Engine") -> None:
-        """Start the client while the user still types."""
-        if isinstance(client, ClaudeEngine):
-            client.warm_up()
 
     def clear(self, old: "Engine") -> ClaudeEngine:
         return self._make_engine(self._new_options(old))

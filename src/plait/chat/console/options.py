@@ -3,10 +3,10 @@
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
-from plait.chat.approval import Mode
+from plait.chat.approval import MODES, Mode
 from plait.chat.claude_code import find_claude
 from plait.chat.console.command import ChatArguments
 from plait.chat.model_info import resolve_alias
@@ -19,7 +19,6 @@ REPLAY_PREFIX, SCRIPT_PREFIX = "replay:", "script:"
 EngineName: TypeAlias = Literal["api", "claude"]
 DEFAULT_MODEL = "claude-opus-5-5"
 INTERRUPTED_EXIT_CODE = 130
-MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 @dataclass(frozen=True, slots=True)

@@ -466,7 +466,6 @@ class ResultBuilder:
 
 
 Form: TypeAlias = Literal["text", "json", "stream-json"]
-FORMS: tuple[Form, ...] = ("text", "json", "stream-json")
 TEXT_COMMANDS = ("compact", "context", "cost", "rename")
 """Commands that programs may send."""
 FAILED_EXIT_CODE = 1

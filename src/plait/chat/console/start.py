@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from plait.archive import Session
+from plait.chat.approval import MODES
 from plait.chat.claude_code import ClaudeOptions, check_claude, find_claude
 from plait.chat.console.archive import ChatArchive
 from plait.chat.console.command import PICK_SESSION, ChatArguments
@@ -24,7 +25,6 @@ from plait.chat.console.keyboard import PlainKeyboard, replace_surrogates, stop_
 from plait.chat.console.openers import ApiOpener, ClaudeOpener
 from plait.chat.console.options import (
     INTERRUPTED_EXIT_CODE,
-    MODES,
     REPLAY_PREFIX,
     SCRIPT_PREFIX,
     ChatOptions,

@@ -33,7 +33,7 @@ from prompt_toolkit.buffer import Buffer, CompletionState
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
-from prompt_toolkit.filters import Condition, Filter, emacs_mode, is_searching, vi_navigation_mode
+from prompt_toolkit.filters import Condition, emacs_mode, is_searching, vi_navigation_mode
 from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.history import History, InMemoryHistory
 from prompt_toolkit.input import Input
@@ -173,10 +173,6 @@ class LiveArea:
     price_warning: str = ""
     """What must be confirmed before a prompt is sent."""
 
-    def start(self) -> None:
-        """Note that a turn has started."""
-        self.is_busy, self.started_at, self.warned_at = True, time.monotonic(), -INTERRUPT_GRACE
-
     @property
     def is_warned(self) -> bool:
         """Return whether Ctrl-C was pressed just now."""
@@ -290,23 +286,9 @@ class Viewer:
         )
 
     def keys(self) -> KeyBindings:
-        """Return the key bindings."""
+        """Return the key bindings: for moving, or for typing a search text."""
         keys = KeyBindings()
         is_typing = Condition(lambda: self.typed_query is not None)
-        self._add_move_keys(keys, ~is_typing)
-        self._add_search_keys(keys, is_typing)
-
-        @keys.add("q", filter=~is_typing)
-        @keys.add("escape", filter=~is_typing)
-        @keys.add("c-o")
-        @keys.add("c-c")
-        @keys.add("c-d")
-        def _(event: KeyPressEvent) -> None:
-            event.app.exit()
-
-        return keys
-
-    def _add_move_keys(self, keys: KeyBindings, is_free: Filter) -> None:
         steps: dict[str, Callable[[], int]] = {
             **dict.fromkeys(("down", "j", "enter"), lambda: 1),
             **dict.fromkeys(("up", "k"), lambda: -1),
@@ -316,13 +298,20 @@ class Viewer:
             **dict.fromkeys(("G", "end"), lambda: len(self.lines)),
         }
         for key, step in steps.items():
-            keys.add(key, filter=is_free)(lambda event, step=step: self.move(step()))
+            keys.add(key, filter=~is_typing)(lambda event, step=step: self.move(step()))
         for key, count in {"left": -1, "h": -1, "right": 1, "l": 1}.items():
-            keys.add(key, filter=is_free)(lambda event, count=count: self.show(self.number + count))
-        keys.add("n", filter=is_free)(lambda event: self.find())
-        keys.add("N", filter=is_free)(lambda event: self.find(-1))
+            keys.add(key, filter=~is_typing)(lambda event, by=count: self.show(self.number + by))
+        keys.add("n", filter=~is_typing)(lambda event: self.find())
+        keys.add("N", filter=~is_typing)(lambda event: self.find(-1))
 
-    def _add_search_keys(self, keys: KeyBindings, is_typing: Condition) -> None:
+        @keys.add("q", filter=~is_typing)
+        @keys.add("escape", filter=~is_typing)
+        @keys.add("c-o")
+        @keys.add("c-c")
+        @keys.add("c-d")
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit()
+
         @keys.add("/", filter=~is_typing)
         def _(event: KeyPressEvent) -> None:
             self.typed_query = ""
@@ -343,6 +332,8 @@ class Viewer:
         def _(event: KeyPressEvent) -> None:
             self.query, self.typed_query = (self.typed_query or "").casefold(), None
             self.find()
+
+        return keys
 
 
 async def show_views(
@@ -605,7 +596,8 @@ class TerminalKeyboard(Keyboard):
 
     @asynccontextmanager
     async def accept_input(self, on_input: Callable[[str], None]) -> AsyncIterator[None]:
-        self.live_area.start()
+        area = self.live_area
+        area.is_busy, area.started_at, area.warned_at = True, time.monotonic(), -INTERRUPT_GRACE
         typing = asyncio.ensure_future(self._read_queued_input(on_input))
         turn = asyncio.current_task()
 
