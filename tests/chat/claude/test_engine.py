@@ -303,7 +303,7 @@ def test_unknown_messages_are_ignored(tmp_path: Path) -> None:
     async def run() -> None:
         async with open_session(tmp_path, write_program(tmp_path, TALKING)) as engine:
             (ended, *_) = [
-                text for text in await send_prompt(engine, "x") if isinstance(text, TurnEnded)
+                event for event in await send_prompt(engine, "x") if isinstance(event, TurnEnded)
             ]
             assert ended.text == "told"
 

@@ -39,17 +39,17 @@ SCRIPT: Json = {
 }
 
 
-def json_command(**text: Any) -> str:
+def json_command(**fields: Any) -> str:
     """Return a command that prints these fields as JSON."""
-    return f"cat > /dev/null; printf '%s' '{json.dumps(text)}'"
+    return f"cat > /dev/null; printf '%s' '{json.dumps(fields)}'"
 
 
-def event_command(event: str, **text: Any) -> str:
+def event_command(event: str, **fields: Any) -> str:
     """Return a command that prints the JSON output for an event."""
-    return json_command(hookSpecificOutput={"hookEventName": event, **text})
+    return json_command(hookSpecificOutput={"hookEventName": event, **fields})
 
 
-class Overheard(ScriptModel):
+class RecordingModel(ScriptModel):
     """A model that follows a script and records the requests."""
 
     def __init__(self, script: Json) -> None:
@@ -82,7 +82,7 @@ class HookSession:
         text = json.dumps({"hooks": {event: _groups(result) for event, result in hooks.items()}})
         (self.config / "settings.json").write_text(text, encoding="utf-8")
         self.notes: list[str] = []
-        self.model = Overheard(script or SCRIPT)
+        self.model = RecordingModel(script or SCRIPT)
         self.manner = {
             "settings": load_settings(self.config, self.work),
             "environment": {"PATH": "/usr/bin:/bin", "HERE": str(folder)},
@@ -157,9 +157,9 @@ KEEP = 'told=$(cat); printf "%s\\n" "$told" >> $HERE/told'
 """A hook that saves its input."""
 
 
-def _groups(text: Any) -> list[Json]:
-    if isinstance(text, str):
-        return [{"hooks": [{"type": "command", "command": text}]}]
-    if isinstance(text, Sequence) and all(isinstance(item, str) for item in text):
-        return [{"hooks": [{"type": "command", "command": item} for item in text]}]
-    return [text] if isinstance(text, dict) else list(text)
+def _groups(hooks: Any) -> list[Json]:
+    if isinstance(hooks, str):
+        return [{"hooks": [{"type": "command", "command": hooks}]}]
+    if isinstance(hooks, Sequence) and all(isinstance(item, str) for item in hooks):
+        return [{"hooks": [{"type": "command", "command": item} for item in hooks]}]
+    return [hooks] if isinstance(hooks, dict) else list(hooks)

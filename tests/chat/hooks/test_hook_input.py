@@ -215,7 +215,7 @@ def test_invalid_hooks_are_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "text", "seconds"),
+    ("event", "timeout", "seconds"),
     [
         ("Stop", None, 60),
         ("Stop", 5, 5),
@@ -228,8 +228,8 @@ def test_invalid_hooks_are_reported() -> None:
         ("SessionEnd", 10, 10),
     ],
 )
-def test_hook_timeouts(event: str, text: Any, seconds: float) -> None:
-    entry = {"type": "command", "command": "x", "timeout": text}
+def test_hook_timeouts(event: str, timeout: Any, seconds: float) -> None:
+    entry = {"type": "command", "command": "x", "timeout": timeout}
     (hook,) = load_hooks(settings(hooks={event: [{"hooks": [entry]}]})).hooks
     assert hook.seconds == seconds
 

@@ -15,8 +15,8 @@ def kinds(session: HookSession) -> list[str]:
     return [attachment["type"].removeprefix("hook_") for attachment in session.attachments]
 
 
-def without_times(text: Json) -> Json:
-    return {name: value for name, value in text.items() if name != "durationMs"}
+def without_times(entry: Json) -> Json:
+    return {name: value for name, value in entry.items() if name != "durationMs"}
 
 
 def test_silent_hooks_leave_only_the_stop_summary(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_invalid_json_is_text(tmp_path: Path, event: str, garbage: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "trouble"),
+    ("fields", "trouble"),
     [
         ({"decision": 7}, 'decision: Invalid option: expected one of "approve"|"block"'),
         ({"continue": "no"}, "continue: expected boolean, received string"),
@@ -139,8 +139,8 @@ def test_invalid_json_is_text(tmp_path: Path, event: str, garbage: str) -> None:
         ),
     ],
 )
-def test_invalid_hook_output_is_reported(tmp_path: Path, text: Json, trouble: str) -> None:
-    session = HookSession(tmp_path, {"Stop": json_command(**text)})
+def test_invalid_hook_output_is_reported(tmp_path: Path, fields: Json, trouble: str) -> None:
+    session = HookSession(tmp_path, {"Stop": json_command(**fields)})
     session.play("hello")
     (found,) = session.attachments
     assert found["type"] == "hook_non_blocking_error"
