@@ -18,6 +18,8 @@ from tests.shield import shield
 if TYPE_CHECKING:  # most tests need no browser
     from playwright.sync_api import Browser
 
+    from tests.browser.windows import Windows
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("PLAIT_SHARED", ROOT.parent / "shared")).resolve()
 TOLD = ("PLAIT_SHARED", "PLAIT_HOSTILE")
@@ -100,6 +102,21 @@ def browser() -> "Iterator[Browser]":
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=30_000)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def all_windows(browser: "Browser") -> "Windows":
+    """Return what opens windows for one test after the other."""
+    from tests.browser.windows import Windows
+
+    return Windows(browser, PATIENCE)
+
+
+@pytest.fixture
+def windows(all_windows: "Windows") -> "Iterator[Windows]":
+    """Return what opens windows for this test."""
+    yield all_windows
+    all_windows.close()
 
 
 @pytest.hookimpl(wrapper=True)

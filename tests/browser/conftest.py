@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page
 
 from tests.browser.sessions import drawn_sessions, hostile
+from tests.browser.windows import Listeners, Windows
 
 PATIENCE = 20_000
 """Milliseconds; a page on a disk answers in a few, a busy machine may take long."""
@@ -77,17 +78,19 @@ def context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
 
 
 @pytest.fixture
-def opened(context: Callable[..., BrowserContext]) -> Iterator[Opened]:
+def opened(windows: Windows) -> Iterator[Opened]:
     """Open pages, and check at the end that none complained, asked or reached out."""
     trouble: list[str] = []
+    listeners: Listeners = {
+        "console": lambda said: trouble.append(f"console {said.type}: {said.text}"),
+        "pageerror": lambda error: trouble.append(f"error: {error}"),
+        "dialog": lambda asked: refused(asked, trouble),
+        "request": lambda sent: note_request(sent.url, trouble),
+        "popup": lambda _: trouble.append("a new window"),
+    }
 
     def open_(path: Path, fragment: str = "", **options: object) -> Page:
-        page = context(**options).new_page()
-        page.on("console", lambda said: trouble.append(f"console {said.type}: {said.text}"))
-        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-        page.on("dialog", lambda asked: refused(asked, trouble))
-        page.on("request", lambda sent: note_request(sent.url, trouble))
-        page.on("popup", lambda _: trouble.append("a new window"))
+        page = windows.open(listeners, **options)  # type: ignore[arg-type]
         page.goto(path.as_uri() + fragment)
         return page
 

@@ -15,7 +15,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from plait.archive.live.live_archive import LiveArchive
 from plait.sessions.model import StorePlace
@@ -23,8 +23,8 @@ from plait.web.address import ServerAddress, open_listener
 from plait.web.events import Hub
 from plait.web.guard import Keys
 from plait.web.server import Server, create_application
-from tests.browser.conftest import PATIENCE
 from tests.browser.sessions import drawn_sessions, hostile
+from tests.browser.windows import Listeners, Windows
 
 __all__ = ["Reader", "Served", "at", "reader", "served"]
 Reader = Callable[..., Page]
@@ -91,50 +91,40 @@ def served(
 
 
 @pytest.fixture
-def reader(browser: Browser) -> Iterator[Reader]:
+def reader(windows: Windows) -> Iterator[Reader]:
     """Open served pages; none may complain or reach out to anybody else."""
     trouble: list[str] = []
-    yield from readers(browser, trouble)
+    yield make_reader(windows, trouble)
     assert not trouble, trouble
 
 
 @pytest.fixture
-def forgiving(browser: Browser) -> Iterator[Reader]:
+def forgiving(windows: Windows) -> Iterator[Reader]:
     """Open served pages that may complain of a server that is gone, or that lets nobody in."""
     trouble: list[str] = []
-    yield from readers(browser, trouble)
+    yield make_reader(windows, trouble)
     other = [item for item in trouble if not item.startswith("console: Failed to load resource")]
     assert not other, other
 
 
-def readers(browser: Browser, trouble: list[str]) -> Iterator[Reader]:
-    """Give what opens pages, and remembers what goes wrong in them."""
-    made = []
+def make_reader(windows: Windows, trouble: list[str]) -> Reader:
+    """Return a function that opens pages, signed in, and remembers what goes wrong in them."""
 
     def open_(
         at: Served, path: str, width: int = 1400, height: int = 900, **options: object
     ) -> Page:
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            reduced_motion="reduce",
-            timezone_id="UTC",
-            locale="en-GB",
-            **options,  # type: ignore[arg-type]
-        )
-        made.append(context)
-        context.set_default_timeout(PATIENCE)
-        context.request.post(f"{at.address}/enter", form={"ticket": at.keys.key, "to": "/"})
-        page = context.new_page()
-        page.on("console", lambda said: noted(said.text, said.location.get("url", ""), trouble))
-        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-        page.on("request", lambda sent: foreign(sent.url, at.address, trouble))
-        page.on("dialog", lambda asked: trouble.append(f"dialog: {asked.message}"))
+        listeners: Listeners = {
+            "console": lambda said: noted(said.text, said.location.get("url", ""), trouble),
+            "pageerror": lambda error: trouble.append(f"error: {error}"),
+            "request": lambda sent: foreign(sent.url, at.address, trouble),
+            "dialog": lambda asked: trouble.append(f"dialog: {asked.message}"),
+        }
+        page = windows.open(listeners, width, height, **options)
+        page.context.request.post(f"{at.address}/enter", form={"ticket": at.keys.key, "to": "/"})
         page.goto(at.address + path)
         return page
 
-    yield open_
-    for context in made:
-        context.close()
+    return open_
 
 
 def noted(words: str, place: str, trouble: list[str]) -> None:
