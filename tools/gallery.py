@@ -16,21 +16,21 @@ REPAIRS = ROOT / "examples" / "repairs" / "README.md"
 CAUSES = ROOT / "examples" / "causes" / "README.md"
 INTRODUCTION = """# Repairs, before and after
 
-What [`plait repair`](../../docs/guide/repair.md#plait-repair) makes of each kind of damage. The sessions lie in
-`examples/repairs`, drawn like those of the gallery.
+How [`plait repair`](../../docs/guide/repair.md#plait-repair) repairs each kind of damage. The sessions are in
+`examples/repairs`, in the same notation as the gallery.
 """
 
 
-PAID_AGAIN = """# Causes, one session each
+CAUSES_INTRODUCTION = """# Causes of repeated cache writes
 
-What [`plait why`](../../docs/guide/cost.md#plait-why) says of a session that paid again, for each cause. The sessions lie
-in `examples/causes`, drawn like those of the gallery; a cache that behaves like the provider's says
-what each of their requests read and wrote.
+The output of [`plait why`](../../docs/guide/cost.md#plait-why) for each cause, with one session each. The sessions are
+in `examples/causes`, in the same notation as the gallery; their cache figures come from a simulation of the
+provider's cache.
 """
 
 
 def transcripts() -> dict[str, bytes]:
-    """Return the transcripts of the gallery, redacted as anybody's would be."""
+    """Return the transcripts of the gallery, redacted like any export."""
     sessions = Archive([ROOT / "examples" / "gallery"]).sessions
     ordered = sorted(sessions, key=lambda session: str(session.path))
     plan = ExportPlan(tuple(ordered), redactor=Redactor(), pricing=Prices())
@@ -38,15 +38,17 @@ def transcripts() -> dict[str, bytes]:
 
 
 def repairs() -> str:
-    """Return the page of the repairs: what is wrong, and what is planned."""
+    """Return the page of the repairs: the damage, and the plan for it."""
     return "\n".join(
         (INTRODUCTION, *map(_shown, sorted((ROOT / "examples" / "repairs").glob("*/"))))
     )
 
 
 def causes() -> str:
-    """Return the page of the causes: what happened, and what was paid for again."""
-    return "\n".join((PAID_AGAIN, *map(_shown, sorted((ROOT / "examples" / "causes").glob("*/")))))
+    """Return the page of the causes, each with the output of `plait why`."""
+    return "\n".join(
+        (CAUSES_INTRODUCTION, *map(_shown, sorted((ROOT / "examples" / "causes").glob("*/"))))
+    )
 
 
 def _shown(folder: Path) -> str:
@@ -57,7 +59,7 @@ def _shown(folder: Path) -> str:
 
 
 def main() -> None:
-    """Write them, and take away what is no longer there."""
+    """Write all pages, and delete outdated ones."""
     PAGES.mkdir(exist_ok=True)
     found = transcripts()
     for old in PAGES.glob("*.md"):

@@ -2,8 +2,8 @@
 
 python -m tools.trims        write `before.txt` and `after.txt` of each, and examples/trims/README.md anew
 
-The command of an example shows a plan; here it is carried out in place, on a copy. Records have
-the names of the drawing, and those that are made are numbered: `+1`, `+2`.
+The command of an example shows a plan; this tool applies it in place, to a copy. Records have
+their names in the drawing; new ones are numbered: `+1`, `+2`.
 """
 
 import json
@@ -24,10 +24,10 @@ LONGEST = 44
 POINTERS = ("leafUuid", "messageId")
 INTRODUCTION = """# Trims, before and after
 
-What [`plait trim`](../../docs/guide/trim.md#plait-trim) and [`plait compress`](../../docs/guide/trim.md#plait-compress) take away, one kind of
-block after the other. The sessions lie in `examples/trims`, drawn like those of the gallery. Each
-line is a record: its name and its parent's, what it is, and what it holds. Where there is a view
-for people beside a result (`toolUseResult`), its length in characters stands behind it.
+What [`plait trim`](../../docs/guide/trim.md#plait-trim) and [`plait compress`](../../docs/guide/trim.md#plait-compress) remove, one kind of
+content after the other. The sessions are in `examples/trims`, in the same notation as the gallery. Each
+line is a record: its name and its parent's, its type, and its content. `view` is the length in
+characters of a result's `toolUseResult`; `beside` is a file in the session's folder.
 """
 
 
@@ -134,7 +134,7 @@ def _shown(folder: Path) -> str:
 
 
 def main() -> None:
-    """Write all of it."""
+    """Write the records of every example, and the page."""
     for folder in sorted(TRIMS.glob("*/")):
         for name, text in zip(("before.txt", "after.txt"), pictures(folder), strict=True):
             (folder / name).write_text(text, encoding="utf-8")

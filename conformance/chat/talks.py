@@ -1,4 +1,4 @@
-"""Conversations that both clients are led through, prompt by prompt in print mode."""
+"""Conversations that both clients play, prompt by prompt in print mode."""
 
 import json
 from collections.abc import Mapping
@@ -28,38 +28,38 @@ class Step:
     prompt: str
     arguments: tuple[str, ...] = ()
     is_first: bool = False
-    """Whether it goes on with the first session of the talk, whatever came since."""
+    """Whether it continues the first session of the talk."""
     leave: tuple[str, ...] = LEAVE
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What is said to a client, from the first prompt to the last."""
+    """The prompts sent to a client, with its settings and files."""
 
     name: str
     steps: tuple[Step, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """What the person's settings say."""
+    """The user settings."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """What lies in the directory besides."""
+    """Additional files in the directory."""
 
 
 def talk(name: str, *prompts: str) -> Talk:
-    """Return a talk that goes on from prompt to prompt, and once more at the end."""
+    """Return a talk of these prompts and a final one, each continuing the session."""
     later = tuple(Step(prompt, CONTINUE) for prompt in (*prompts[1:], "And then?"))
     return Talk(name, (Step(prompts[0]), *later))
 
 
 def forked() -> Talk:
-    """Return a talk that is forked, and go on in both."""
+    """Return a talk that is forked and continued in both sessions."""
     aside = Step("Another way.", ("--fork-session",), is_first=True)
     return Talk("fork", (Step("Where were we?"), aside, Step("This way.", is_first=True)))
 
 
 def denied() -> Talk:
-    """Return a talk whose calls nobody allows."""
+    """Return a talk whose calls are not permitted."""
     steps = (Step("[write it]", leave=()), Step("And then?", CONTINUE, leave=()))
-    return Talk("nobody to ask", steps)
+    return Talk("no user to ask", steps)
 
 
 TALKS = (
@@ -79,7 +79,7 @@ TALKS = (
     talk("two API errors", "[bad request]", "[bad request], once more"),
     talk("overloaded once", "[busy]"),
     talk("rate limit", "[limited]"),
-    talk("line went dead", "[dropped]"),
+    talk("dropped connection", "[dropped]"),
     forked(),
     denied(),
     Talk(
@@ -87,7 +87,7 @@ TALKS = (
         (Step("[write only]", leave=("--permission-mode", "plan")), Step("And then?", CONTINUE)),
     ),
     Talk("max turns", (Step("[parallel]", ("--max-turns", "1")), Step("Why?", CONTINUE))),
-    talk("compact and go on", "[parallel]", "What was that?", "/compact", "Go on.", "[think]"),
+    talk("compact and continue", "[parallel]", "What was that?", "/compact", "Go on.", "[think]"),
     talk("compact with a focus", "A short talk.", "/compact keep the numbers"),
     talk("one agent", "[one agent]"),
     talk("two agents", "[two agents]"),
@@ -120,7 +120,7 @@ TALKS = (
 )
 
 IN_TURN = talk(
-    "one session in turn",
+    "one session, alternating",
     "[parallel]",
     "[file tools]",
     "[nested agents]",
@@ -133,7 +133,7 @@ IN_TURN = talk(
     "[bad request]",
     "Go on.",
 )
-"""What both clients are led through in one session."""
+"""The prompts of a session that both clients continue alternately."""
 
 
 TURNS = 200
@@ -141,7 +141,7 @@ SORTS = ("What of {}?", "[think] of {}", "[think and look] at {}", "[many blocks
 
 
 def many_prompts() -> list[str]:
-    """Return the prompts of a long session: words, thoughts, a tool, several blocks, in turn."""
+    """Return the prompts of a long session: text, thinking, a tool, several blocks, repeatedly."""
     return [SORTS[number % len(SORTS)].format(number) for number in range(TURNS)]
 
 

@@ -1,4 +1,4 @@
-"""A way to make sessions, by name."""
+"""A named way to create sessions with a client."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from conformance.sandbox import Desk
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What to do with a client at a desk, so that sessions of one kind come of it."""
+    """A script that makes a client create sessions of one kind."""
 
     name: str
     play: Callable[[Client, Desk], None]

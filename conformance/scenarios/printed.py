@@ -15,13 +15,13 @@ DOT = base64.b64decode(
 
 
 def ask(client: Client, desk: Desk, prompt: str, *arguments: str) -> None:
-    """Ask one thing in print mode, with leave to use the tools."""
+    """Send a prompt in print mode, with permission to use the tools."""
     leave = ("--permission-mode", "acceptEdits", "--allowedTools", TOOLS)
     client.run(desk, "-p", prompt, *arguments, *leave)
 
 
 def one(prompt: str) -> Callable[[Client, Desk], None]:
-    """Return the scenario of a prompt and a second one after it."""
+    """Return a scenario that sends a prompt, and then a second one."""
 
     def play(client: Client, desk: Desk) -> None:
         lay_out(desk)
@@ -53,7 +53,7 @@ def resumed(client: Client, desk: Desk) -> None:
 
 
 def forked(client: Client, desk: Desk) -> None:
-    """Fork a session, goes on in the fork and then in the first."""
+    """Fork a session, and continue the fork and then the original."""
     ask(client, desk, "Where were we?")
     session = desk.sessions()[0].stem
     ask(client, desk, "Another way.", "--resume", session, "--fork-session")
@@ -61,13 +61,13 @@ def forked(client: Client, desk: Desk) -> None:
 
 
 def failed_twice(client: Client, desk: Desk) -> None:
-    """Gets an error in place of an answer, two times in a row."""
+    """Get an API error twice in a row."""
     ask(client, desk, "[bad request]")
     ask(client, desk, "[bad request], once more", "--continue")
 
 
 def compacted(client: Client, desk: Desk) -> None:
-    """Compact after a few turns, goes on, and compacts again."""
+    """Compact after a few turns, continue, and compact again."""
     lay_out(desk)
     ask(client, desk, "[files]")
     ask(client, desk, "What was that?", "--continue")
@@ -79,20 +79,20 @@ def compacted(client: Client, desk: Desk) -> None:
 
 
 def compacted_only(client: Client, desk: Desk) -> None:
-    """End with the compaction itself."""
+    """End the session with a compaction."""
     ask(client, desk, "A short talk.")
     client.run(desk, "-p", "/compact", "--continue")
 
 
 def stopped_in_a_tool(client: Client, desk: Desk) -> None:
-    """Limits a turn so that it ends between a call and its answer."""
+    """Limit the turns, so that a turn ends between a call and the next answer."""
     lay_out(desk)
     ask(client, desk, "[files]", "--max-turns", "2")
     ask(client, desk, "Why did you stop?", "--continue")
 
 
 def commands(client: Client, desk: Desk) -> None:
-    """Uses local commands before and after a turn."""
+    """Run local commands between turns."""
     ask(client, desk, "Hello there.")
     for command in ("/cost", "/context"):
         client.run(desk, "-p", command, "--continue")
@@ -100,7 +100,7 @@ def commands(client: Client, desk: Desk) -> None:
 
 
 def structured(client: Client, desk: Desk) -> None:
-    """Ask for an object, which ends the turn as soon as the model hands it over."""
+    """Ask for an object; the turn ends when the model returns it."""
     schema = {"type": "object", "properties": {"answer": {"type": "string"}}}
     client.run(desk, "-p", "[object]", "--json-schema", json.dumps(schema))
 
@@ -125,7 +125,7 @@ PRINTED = (
     Scenario("background sub-agent", one("[background agent]")),
     Scenario("resume by id", resumed),
     Scenario("fork", forked),
-    Scenario("compact and go on", compacted),
+    Scenario("compact and continue", compacted),
     Scenario("compact at the end", compacted_only),
     Scenario("stopped between call and answer", stopped_in_a_tool),
     Scenario("local commands", commands),

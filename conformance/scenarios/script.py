@@ -1,4 +1,4 @@
-"""What the model answers in the scenarios, prompt by prompt."""
+"""The answers of the model in the scenarios, by prompt."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def script(directory: Path) -> Script:
 
 
 def file_tools(directory: Path) -> list[Answer]:
-    """Return a turn that uses every tool for files, one after the other."""
+    """Return a turn that uses every file tool, one after the other."""
     notes, fresh = str(directory / "notes.txt"), str(directory / "fresh.txt")
     book = str(directory / "book.ipynb")
     steps: list[Json] = [
@@ -91,7 +91,7 @@ def several_texts() -> Answer:
 
 
 def agents() -> dict[str, list[Answer]]:
-    """Return turns that send out agents, and the turns of those."""
+    """Return turns that start agents, and the turns of these agents."""
     return {
         "[one agent]": [calls(agent("Count", "[count]")), said("It counted.")],
         "[two agents]": [
@@ -109,7 +109,7 @@ def agents() -> dict[str, list[Answer]]:
 
 
 def agent(description: str, prompt: str, **more: object) -> Json:
-    """Return the call that sends out an agent, and wait for it."""
+    """Return a call that starts an agent and waits for it."""
     arguments = {"run_in_background": False, **more}
     kind = "general-purpose"
     return call("Agent", description=description, prompt=prompt, subagent_type=kind, **arguments)

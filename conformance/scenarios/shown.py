@@ -15,31 +15,31 @@ CHOICES = ("Restore conversation", "Summarize from here", "Summarize up to here"
 
 
 def shown(play: Callable[[Terminal], None]) -> Callable[[Client, Desk], None]:
-    """Return a scenario that is played on a screen."""
+    """Return a scenario that runs in a terminal."""
 
     def on_screen(client: Client, desk: Desk) -> None:
         with terminal(client, desk) as screen:
             play(screen)
-            time.sleep(1)  # the last lines of a turn are written behind it
+            time.sleep(1)  # the client writes the last lines after the turn has ended
 
     return on_screen
 
 
 def ask(screen: Terminal, prompt: str) -> None:
-    """Ask, and wait for the end of the turn."""
+    """Send a prompt, and wait for the end of the turn."""
     before = screen.screen().count(DONE)
     screen.type(prompt)
     screen.wait_for_more(DONE, before)
 
 
 def three_turns(screen: Terminal) -> None:
-    """Ask three things."""
+    """Send three prompts."""
     for prompt in ("First things first.", "Second thoughts.", "Third time lucky."):
         ask(screen, prompt)
 
 
 def choose_point(screen: Terminal, back: int, choice: int) -> None:
-    """Open the rewind list, goes up, and take one of the choices."""
+    """Open the rewind list, move up, and select a choice."""
     screen.press("Escape", "Escape")
     screen.wait_for(REWIND_TITLE)
     screen.press(*["Up"] * back, "Enter")
@@ -48,7 +48,7 @@ def choose_point(screen: Terminal, back: int, choice: int) -> None:
 
 
 def rewound(screen: Terminal) -> None:
-    """Go back before the last prompt, and ask something else."""
+    """Rewind to before the last prompt, and send another one."""
     three_turns(screen)
     choose_point(screen, back=1, choice=0)
     replace_prompt(screen, "Another third.")
@@ -56,28 +56,28 @@ def rewound(screen: Terminal) -> None:
 
 
 def rewound_to_the_start(screen: Terminal) -> None:
-    """Go back before the first prompt, and start again."""
+    """Rewind to before the first prompt, and start again."""
     three_turns(screen)
     choose_point(screen, back=3, choice=0)
     replace_prompt(screen, "Once more from the top.")
 
 
 def rewound_and_left(screen: Terminal) -> None:
-    """Go back and leave, without another prompt."""
+    """Rewind and exit without another prompt."""
     three_turns(screen)
     choose_point(screen, back=1, choice=0)
     screen.wait_until_gone("Restore conversation")
 
 
 def replace_prompt(screen: Terminal, prompt: str) -> None:
-    """Wipe the prompt that a rewind put back, and ask another."""
+    """Delete the prompt that a rewind restored, and send another one."""
     screen.wait_until_gone("Restore conversation")
     screen.press("C-u", "C-k")
     ask(screen, prompt)
 
 
 def summarized(choice: int) -> Callable[[Terminal], None]:
-    """Return the play that summarizes one side of a prompt."""
+    """Return a script that summarizes the messages before or after a prompt."""
 
     def play(screen: Terminal) -> None:
         three_turns(screen)
@@ -92,7 +92,7 @@ def summarized(choice: int) -> Callable[[Terminal], None]:
 
 
 def retracted(screen: Terminal) -> None:
-    """Take a prompt back before any answer, and ask another."""
+    """Cancel a prompt before any answer, and send another one."""
     ask(screen, "To begin with.")
     screen.type("[never]")
     screen.wait_for(BUSY)
@@ -103,7 +103,7 @@ def retracted(screen: Terminal) -> None:
 
 
 def interrupted(screen: Terminal) -> None:
-    """Interrupt an answer, and go on."""
+    """Interrupt an answer, and continue."""
     ask(screen, "To begin with.")
     screen.type("[slow]")
     screen.wait_for("This takes a while")
@@ -114,7 +114,7 @@ def interrupted(screen: Terminal) -> None:
 
 
 def queued(screen: Terminal) -> None:
-    """Type a prompt while the model speaks."""
+    """Type a prompt while the model is answering."""
     screen.type("[slow]")
     screen.wait_for("This takes a while")
     screen.type("While you are at it.")
@@ -138,7 +138,7 @@ def renamed(screen: Terminal) -> None:
 
 
 def branched(screen: Terminal) -> None:
-    """Branches off, and goes on in the branch."""
+    """Create a branch, and continue in it."""
     ask(screen, "To begin with.")
     ask(screen, "Still on the trunk.")
     screen.type("/branch")
@@ -147,7 +147,7 @@ def branched(screen: Terminal) -> None:
 
 
 def compacted(screen: Terminal) -> None:
-    """Compact on the screen, and go on."""
+    """Compact in the terminal, and continue."""
     three_turns(screen)
     screen.type("/compact")
     screen.wait_for("Compacted")
@@ -167,5 +167,5 @@ SHOWN = (
     Scenario("/clear", shown(cleared)),
     Scenario("/rename", shown(renamed)),
     Scenario("/branch", shown(branched)),
-    Scenario("/compact on the screen", shown(compacted)),
+    Scenario("/compact in the terminal", shown(compacted)),
 )

@@ -13,35 +13,35 @@ from plait.write.lines import Version
 USAGE = {"input_tokens": 500, "output_tokens": 50}
 
 
-def in_turn(version: Version) -> Callable[[Client, Desk], None]:
-    """Return the scenario of a session that is begun here, goes on there, here and there."""
+def write_alternately(version: Version) -> Callable[[Client, Desk], None]:
+    """Return a scenario: Plait starts a session, and the client and Plait continue it alternately."""
 
     def play(client: Client, desk: Desk) -> None:
         lay_out(desk)
         with SessionWriter.new(desk.config, cwd=desk.directory, version=version) as session:
-            _turns(session)
+            _write_turns(session)
         desk.hand_over()
         ask(client, desk, "[parallel]", "--resume", session.session)
-        _gone_on(session.path, version)
+        _continue(session.path, version)
         desk.hand_over()
         ask(client, desk, "And then?", "--resume", session.session)
 
     return play
 
 
-def gone_on_with(client: Client, desk: Desk) -> None:
-    """Go on with what the client began, and let it go on again."""
+def continue_client_session(client: Client, desk: Desk) -> None:
+    """Continue a session of the client, and let the client continue it again."""
     lay_out(desk)
     ask(client, desk, "[files]")
-    _gone_on(desk.sessions()[0], "2.1.325")
+    _continue(desk.sessions()[0], "2.1.325")
     desk.hand_over()
     ask(client, desk, "[think]", "--continue")
 
 
-def compacted_here(client: Client, desk: Desk) -> None:
-    """Compact a session here, with what it preserves, and let the client go on."""
+def compact_with_plait(client: Client, desk: Desk) -> None:
+    """Compact a session with preserved messages, and let the client continue it."""
     with SessionWriter.new(desk.config, cwd=desk.directory) as session:
-        _turns(session)
+        _write_turns(session)
         kept = session.answer("That is how it stands.", usage=USAGE).messages
         session.compact("They looked at notes.", pre_tokens=9000, preserved=kept)
         session.prompt("Go on.")
@@ -50,8 +50,8 @@ def compacted_here(client: Client, desk: Desk) -> None:
     ask(client, desk, "What do the notes say?", "--resume", session.session)
 
 
-def cut_off(client: Client, desk: Desk) -> None:
-    """Leave two calls of which one has ended, goes on here, and let the client go on."""
+def continue_interrupted_session(client: Client, desk: Desk) -> None:
+    """Leave one of two calls without a result, continue the session, and let the client continue it."""
     session = SessionWriter.new(desk.config, cwd=desk.directory)
     session.prompt("Both at once.")
     with session.response(usage=USAGE) as response:
@@ -65,7 +65,7 @@ def cut_off(client: Client, desk: Desk) -> None:
     ask(client, desk, "Try it again.", "--resume", session.session)
 
 
-def _turns(session: SessionWriter) -> None:
+def _write_turns(session: SessionWriter) -> None:
     session.prompt("Look at the notes.")
     with session.response(usage=USAGE) as response:
         response.text("Twice.")
@@ -80,15 +80,15 @@ def _turns(session: SessionWriter) -> None:
     session.interrupt()
 
 
-def _gone_on(log: Path, version: Version) -> None:
+def _continue(log: Path, version: Version) -> None:
     with SessionWriter.resume(log, version=version) as session:
-        _turns(session)
+        _write_turns(session)
 
 
 WRITTEN = (
-    Scenario("written in turn", in_turn("2.1.325")),
-    Scenario("written in turn, older form", in_turn("2.1.29")),
-    Scenario("gone on with here", gone_on_with),
-    Scenario("compacted here", compacted_here),
-    Scenario("cut off and gone on with here", cut_off),
+    Scenario("written alternately", write_alternately("2.1.325")),
+    Scenario("written alternately, older format", write_alternately("2.1.29")),
+    Scenario("continued by Plait", continue_client_session),
+    Scenario("compacted by Plait", compact_with_plait),
+    Scenario("interrupted and continued by Plait", continue_interrupted_session),
 )
