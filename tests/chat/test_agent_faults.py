@@ -89,7 +89,7 @@ def test_number_of_running_agents_is_limited(tmp_path: Path) -> None:
     play.client.runtime.agents.max_concurrent = 2
     play.ask("[go]")
     results = [line for line in play.lines if "toolUseResult" in line]
-    refused = [item for item in results if "are running already" in str(item["toolUseResult"])]
+    refused = [item for item in results if "are already running" in str(item["toolUseResult"])]
     assert (len(results), len(refused), len(play.agents)) == (5, 3, 2)
 
 

@@ -207,7 +207,7 @@ def test_missing_settings_have_defaults_or_are_required(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no such file"):
         plait.SessionWriter.resume(path, cwd="/tmp/app")
     path.write_bytes(b'{"type":"mode","mode":"normal","sessionId":"s"}\n')
-    with pytest.raises(UserError, match="names no working directory"):
+    with pytest.raises(UserError, match="does not name a working directory"):
         plait.SessionWriter.resume(path)
     session = plait.SessionWriter.resume(path, cwd="/tmp/app", git_branch="main", model="m")
     session.prompt("x")

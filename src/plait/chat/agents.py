@@ -534,7 +534,7 @@ MAX_RESPONSES = 1_000
 """The most requests made for one agent."""
 UNKNOWN_KIND = "Agent type '{}' not found. Available agents: {}"
 TOO_MANY_AGENTS = (
-    "{} agents are running already, which is the limit. Wait for some of them to finish."
+    "{} agents are already running, which is the limit. Wait for some of them to finish."
 )
 
 

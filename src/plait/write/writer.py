@@ -242,7 +242,7 @@ class SessionWriter(Transcript):
         past = read_resumed_session(*_read_log(log))
         place = str(Path(cwd).resolve()) if cwd else past.cwd
         if place is None:
-            raise UserError(f"'{log}' names no working directory", "pass `cwd`")
+            raise UserError(f"'{log}' does not name a working directory", "pass `cwd`")
         branch = git_branch or read_git_branch(Path(place)) or past.git_branch or ""
         setting = MessageContext(log.stem, place, branch, past.slug or ids.name(), version)
         setting.model = model or past.model or setting.model

@@ -167,7 +167,7 @@ half a wo
 529 busy: retrying in 2 s (attempt 1 of 10)
 
 📦 compacted automatically: conversation replaced by a summary
-    167k tokens before
+    previously 167k tokens
 
 the disk is full
 

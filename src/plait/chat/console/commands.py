@@ -177,7 +177,9 @@ REWIND_TARGETS: tuple[RewindTarget, ...] = ("conversation", "files", "both")
 OVERWRITE = "over"
 MAX_LISTED = 20
 MAX_WIDTH = 60
-USAGE = "`/rewind 2 both` rewinds the conversation and the files to before the last prompt but one"
+USAGE = (
+    "`/rewind 2 both` rewinds the conversation and the files to before the second-to-last prompt"
+)
 
 
 @command("rewind", "[N] [what]", "rewind to before a prompt: conversation, files or both")

@@ -438,7 +438,7 @@ class EventRenderer:
                 what = "compacted automatically" if event.trigger == "auto" else "compacted"
                 yield CompactionBlock(
                     text=f"{what}: conversation replaced by a summary",
-                    details=(f"{before} tokens before",) if before else (),
+                    details=(f"previously {before} tokens",) if before else (),
                 )
             case Notice():
                 yield from self.flush()

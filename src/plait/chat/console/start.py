@@ -324,7 +324,7 @@ if __name__ == "__main__":
 EXAMPLE_PROMPT = "fix greet.py"
 GREETING = (
     "This is a demo with a scripted model and a sample project.",
-    "Files and commands are real, but stay in a temporary folder.",
+    "Files and commands are real, but everything stays in a temporary folder.",
 )
 LAST_ANSWER = """\
 `nmae` was a typo for `name`; greet.py now says hello.
