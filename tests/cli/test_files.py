@@ -133,7 +133,9 @@ def test_content_known_only_from_patches_is_unknown(home: Scripted, command: Com
     script.edit(file, TWO, THREE)
     for copy in (home.config / "file-history" / script.id).iterdir():
         copy.unlink()
-    assert "only patches of it are logged" in command.run("history", "cart.py", "--at", "1", code=2)
+    assert "the log has only patches of it" in command.run(
+        "history", "cart.py", "--at", "1", code=2
+    )
 
 
 def test_net_change_of_a_session(command: Command, script: Script) -> None:

@@ -204,7 +204,7 @@ def test_call_without_a_result_has_null_output(tmp_path: Path) -> None:
     (spans,) = traced_lines(tmp_path, EXAMPLE[0], EXAMPLE[1], result("other"), EXAMPLE[3])
     tool = named([spans], "Read")
     assert tool.output is None
-    assert tool.status == "no result is in the log"
+    assert tool.status == "no result in the log"
 
 
 # checklist: T19, T22, T52

@@ -95,7 +95,7 @@ def set_command(
 ) -> None:
     """Change a setting in `config.toml`; comments and everything else stay as they are.
 
-    A list takes several values. Without VALUE, you are prompted for a key or password.
+    A list takes several values. For a key or password, leave out VALUE to be prompted for it.
     """
     setting = find_setting(key)
     if setting.kind is dict:

@@ -46,8 +46,10 @@ class LabelOptions(OptionGroup):
     source: str | None = option(
         "--source", metavar="NAME", help="Label for this machine; default: a generated name."
     )
-    person: str | None = option("--person", metavar="NAME", help="Label for the person.")
-    team: str | None = option("--team", metavar="NAME", help="Label for the team.")
+    person: str | None = option(
+        "--person", metavar="NAME", help="Label for the person these sessions belong to."
+    )
+    team: str | None = option("--team", metavar="NAME", help="Label for the team they belong to.")
     key: str | None = option(
         "--key", metavar="FILE", help="The key for pseudonyms; a team can share one."
     )

@@ -152,7 +152,7 @@ def trim_command(
         raise SessionIsLive(
             refusal.message,
             f"trim a fork instead: `{fork}`{'' if words else ' with the same options'}, exit Claude "
-            f"Code, and continue with `{resume}`, where FORK is the id that the trim prints",
+            f"Code, and continue with `{resume}`, where FORK is the id that the first command prints",
             *refusal.hints,
         ) from None
 

@@ -66,7 +66,7 @@ def why_command(
     with request.open_archive(no_index=no_index) as archive:
         why = archive.why(source, request.prices, turn=name)
     if turn is not None and not why.requests:
-        raise UserError(f"turn {turn} has no request", "`plait show` numbers the turns")
+        raise UserError(f"turn {turn} has no request", "`plait show` shows the turn numbers")
     if as_json:
         output.json(round_floats(to_builtins(why)))
         return

@@ -346,11 +346,11 @@ def _unfold(items: Iterator[Item]) -> Iterator[Item]:
 
 
 GONE = "answers, calls and results of older turns: replaced by a summary"
-WITH_ANSWER = "progress, notices and agents of a removed answer"
+WITH_ANSWER = "progress, notices and agents that belong to a removed answer"
 SUMMED = "the summary of a turn's answers"
 OPENED = "the compaction and its message"
 LINKED = "now follows the summary of the removed messages"
-MOVED = "moved behind the new compaction"
+MOVED = "moved after the new compaction"
 WORDS = "a user message without its removed tool result"
 RELEASED = "messages that an earlier compaction preserved now follow the new one"
 SUMMARY = "a note that says what was compressed"

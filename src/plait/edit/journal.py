@@ -1004,7 +1004,7 @@ def _make_incomplete_error(edit: Edit) -> Refused:
     what = "its undo" if edit.state == "undoing" else "it"
     return Refused(
         f"the edit '{edit.id}' ({edit.operation}) is incomplete: {what} was interrupted",
-        f"`plait undo {edit.id}` restores what was there",
+        f"`plait undo {edit.id}` restores the files as they were",
         f"`plait undo {edit.id} --finish` finishes it",
     )
 

@@ -234,7 +234,7 @@ MEMORY = "memory"
 Relation: TypeAlias = Literal["equal", "shorter", "longer", "other"]
 """How an existing session relates to the incoming one."""
 RELATION_WORDS: dict[Relation, str] = {
-    "shorter": "already exists here, but the package has newer messages: delete it here first to unpack it",
+    "shorter": "already exists here, but the package has newer messages: delete the session here before you unpack the file",
     "longer": "already exists here, with newer messages",
     "other": "already exists here and differs",
 }

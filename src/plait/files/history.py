@@ -557,7 +557,7 @@ def find_file_at(story: FileStory, moment: str, begun: str = "") -> FileAt:
         )
     text = story.text_of(version)
     if text is None or not text.is_whole:
-        why = "only patches of it are logged"
+        why = "the log has only patches of it"
         if text is None:
             why = "a change is logged, but not the content"
         return FileAt(path=story.path, since=version.time, why=why)

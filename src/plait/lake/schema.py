@@ -145,7 +145,7 @@ RECORDS = _make_table(
     Column("time", "time", "when it was written"),
     Column("calls", "int", "tool calls in it"),
     Column("results", "int", "tool results in it"),
-    Column("branch", "text", "the conversation line it is on", "id"),
+    Column("branch", "text", "the branch or agent conversation it belongs to", "id"),
     Column("branch_kind", "text", "trunk, branch, agent, service or foreign"),
     Column("live", "flag", "whether its conversation line is active"),
     Column("host", "text", "the record it is attached to in the graph", "id"),
@@ -160,7 +160,7 @@ TURNS = _make_table(
     "turns",
     "one row per turn, a prompt and everything that answers it; the columns from `responses` to "
     "`words_said` can be summed, and a turn in several sessions counts once",
-    Column("branch", "text", "the conversation line it is on", "id"),
+    Column("branch", "text", "the branch or agent conversation it belongs to", "id"),
     Column("branch_kind", "text", "trunk, branch, agent and so on"),
     Column("agent_type", "text", "the agent type; empty for the main conversation", "named"),
     Column("turn", "int", "the turn number"),
@@ -196,7 +196,7 @@ RESPONSES = _make_table(
     "one row per model response, counted once across all sessions",
     Column("key", "int", "digest that identifies it in every session"),
     Column("uuid", "text", "the record id", "id"),
-    Column("branch", "text", "the conversation line it is on", "id"),
+    Column("branch", "text", "the branch or agent conversation it belongs to", "id"),
     Column("turn", "int", "the turn number"),
     Column("kind", "text", "main, agent, service or workflow"),
     Column("agent", "text", "the id of the agent", "id"),
@@ -236,7 +236,7 @@ WASTE = _make_table(
 TOOL_CALLS = _make_table(
     "tool_calls",
     "one row per tool call",
-    Column("branch", "text", "the conversation line it is on", "id"),
+    Column("branch", "text", "the branch or agent conversation it belongs to", "id"),
     Column("branch_kind", "text", "trunk, branch, agent and so on"),
     Column("agent_type", "text", "the agent type; empty for the main conversation", "named"),
     Column("turn", "int", "the turn number"),
@@ -253,7 +253,7 @@ TOOL_CALLS = _make_table(
 FILES = _make_table(
     "files",
     "one row per file that a tool call read or changed",
-    Column("branch", "text", "the conversation line it is on", "id"),
+    Column("branch", "text", "the branch or agent conversation it belongs to", "id"),
     Column("turn", "int", "the turn number"),
     Column("uuid", "text", "the record id of the call", "id"),
     Column("path", "text", "the file", "named"),
@@ -276,7 +276,7 @@ FINDINGS = _make_table(
 TEXT = _make_table(
     "text",
     "one row per passage: prompts, answers, thinking, tool input and output",
-    Column("branch", "text", "the conversation line it is on", "id"),
+    Column("branch", "text", "the branch or agent conversation it belongs to", "id"),
     Column("turn", "int", "the turn number"),
     Column("uuid", "text", "the record id", "id"),
     Column("kind", "text", "prompt, answer, thinking, input, output and so on"),

@@ -527,7 +527,7 @@ class Recall:
         found = (
             f"{session.id[:8]} cost {format_money(totals.cost_usd)}: "
             f"{format_count(totals.requests, 'request')}, {format_tokens(totals.read)} tokens from "
-            f"the cache, {format_tokens(totals.new)} new, {format_tokens(totals.again)} written again"
+            f"the cache, {format_tokens(totals.new)} new, {format_tokens(totals.again)} written to the cache again"
         )
         turn = next((r.turn for r in (*jumps, *why.requests) if r.turn), 1)
         return self._answer(found, items, f'read("{session.id[:8]}:{turn}", view="calls")')

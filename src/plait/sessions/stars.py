@@ -120,7 +120,7 @@ class StarFile:
         except (ValueError, RecursionError):
             raise self._unreadable("is damaged") from None
         if not isinstance(found, dict):
-            raise self._unreadable("is not a file of stars")
+            raise self._unreadable("does not contain stars")
         return found
 
     def _unreadable(self, why: str) -> SourceError:

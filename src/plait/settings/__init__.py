@@ -95,7 +95,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     "state_dir": Setting(
         str,
-        "Folder of traces waiting to be sent and of the key of a running server.",
+        "Folder for unsent traces and for the key of a running server.",
         "$PLAIT_STATE_DIR",
     ),
     "pager": Setting(str, "Pager for long output; empty for none.", "$PLAIT_PAGER $PAGER"),
@@ -219,8 +219,8 @@ VARIABLES = {
     "$VISUAL $EDITOR": "Editor for long chat prompts and `plait config edit`; default `vi`.",
     "$TERM": "Terminal type; [plait ui](ui.md#plait-ui) does not start on `dumb`.",
     "$DISPLAY $BROWSER": "Whether [plait open](serve.md#plait-open) can open a browser, and which.",
-    "$XDG_CONFIG_HOME": "Where systemd looks for your units, which"
-    " [plait keep --install](keep.md#plait-keep) writes.",
+    "$XDG_CONFIG_HOME": "Where systemd looks for user units;"
+    " [plait keep --install](keep.md#plait-keep) writes its units there.",
 }
 NAMES: dict[type, str] = {
     list: "a list of strings",

@@ -509,7 +509,7 @@ class _Reading:
                 fields = _unpack(row)
                 self._start(fields, table, to_text(fields))
                 if table == "session_input" and row.get("promoted_seq") is None:
-                    self.out.system(f"A prompt that waits: {to_text(row.get('prompt'))}")
+                    self.out.system(f"Queued prompt: {to_text(row.get('prompt'))}")
                 self.out.note(table)
 
     def _part(self, part: Fields, number: int) -> None:

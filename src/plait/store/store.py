@@ -273,7 +273,7 @@ class BackupRun:
                     file.place,
                     (error.strerror or str(error)).lower()
                     if isinstance(error, OSError)
-                    else "its name is not text",
+                    else "its name is not valid text",
                 )
             )
             return

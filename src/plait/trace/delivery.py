@@ -643,9 +643,9 @@ def format_sending_status(found: SendingStatus, target: str | None) -> list[str]
         lines.append(f"refused: {format_count(spans, 'span')}: {reason}")
     if found.last_error:
         when = datetime.fromtimestamp(found.next_try or 0, UTC).astimezone()
-        tries = format_count(found.tries, "time")
+        tries = format_count(found.tries, "failed attempt")
         lines.append(
-            f"last error: {found.last_error}, {tries} in a row; next attempt {format_second(when)}"
+            f"last error: {found.last_error} ({tries}); next attempt {format_second(when)}"
         )
     if found.waiting:
         lines.append("`plait trace flush` tries now")

@@ -193,7 +193,7 @@ def parse_settings(path: Path, text: str | None) -> dict[str, Any]:
         ) from error
     except RecursionError:
         raise UserError(
-            f"'{path}' is nested too deeply", "Claude Code settings never are"
+            f"'{path}' is nested too deeply", "Claude Code never nests its settings that deeply"
         ) from None
     if not isinstance(settings, dict):
         raise UserError(f"'{path}' contains no settings", "it must be a JSON object")

@@ -193,7 +193,7 @@ CALL_STATUSES = {
     "failed": "failed",
     "rejected": "rejected by the user",
     "interrupted": "interrupted",
-    "missing": "no result is in the log",
+    "missing": "no result in the log",
 }
 SERVICE_NAMES = {
     "acompact": "compaction agent",

@@ -296,7 +296,8 @@ def _render_totals(cost: SessionCost) -> str:
     output_note = "by the model"
     if partial:
         output_note = f"at least: {format_count(partial, 'response')} logged before the end"
-    price_note = f"{total.unpriced} without a price" if total.unpriced else "at list prices"
+    unpriced = format_count(total.unpriced, "response")
+    price_note = f"{unpriced} without a price" if total.unpriced else "at list prices"
     responses = format_count(total.responses, "response")
     figures = (
         ("Cost", _render_responses_link(_format_cost_sum(total)), price_note),
