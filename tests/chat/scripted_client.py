@@ -147,14 +147,14 @@ class ScriptedClient:
     def ask(self, *prompts: str) -> list[Event]:
         """Send the prompts in order; return the events."""
 
-        async def asked() -> list[Event]:
+        async def run() -> list[Event]:
             events = []
             async with self.client as client:
                 for prompt in prompts:
                     events += [event async for event in client.send(prompt)]
             return events
 
-        return asyncio.run(asked())
+        return asyncio.run(run())
 
     @property
     def lines(self) -> list[Json]:

@@ -59,7 +59,7 @@ class ScriptedSession:
     ) -> list[Event]:
         """Send the prompts to one client in order; return the events."""
 
-        async def asked(client: Client) -> AsyncIterator[Event]:
+        async def run(client: Client) -> AsyncIterator[Event]:
             for prompt in prompts:
                 async for event in client.send(prompt):
                     yield event
@@ -70,7 +70,7 @@ class ScriptedSession:
                     if is_asked or is_called:
                         client.interrupt()
 
-        return self.run_client(asked, **manner)
+        return self.run_client(run, **manner)
 
     def compact(self, **manner: Any) -> list[Event]:
         """Compact the conversation; return the events."""
@@ -92,7 +92,7 @@ class ScriptedSession:
         )
         form = {"model": model, "version": self.version, "entrypoint": self.entrypoint, **manner}
 
-        async def done() -> list[Event]:
+        async def run() -> list[Event]:
             if self.path is None:
                 client = Client.new(self.config, cwd=self.work, **form)
                 self.path = client.path
@@ -103,7 +103,7 @@ class ScriptedSession:
                 self.sent = client.runtime.requests.build([])
             return events
 
-        return asyncio.run(done())
+        return asyncio.run(run())
 
     @property
     def lines(self) -> list[Json]:

@@ -109,7 +109,7 @@ def test_agent_cost_counts_for_the_budget(tmp_path: Path) -> None:
 def stop_when(play: AgentSession, agents: int) -> list[Event]:
     """Stop the turn once so many agents are at something; returns what happened."""
 
-    async def asked() -> list[Event]:
+    async def run() -> list[Event]:
         events, busy = [], set()
         async with play.client as client:
             async for event in client.send("[go]"):
@@ -121,7 +121,7 @@ def stop_when(play: AgentSession, agents: int) -> list[Event]:
                     busy.add("")
         return events
 
-    return asyncio.run(asyncio.wait_for(asked(), 60))
+    return asyncio.run(asyncio.wait_for(run(), 60))
 
 
 @BOTH
@@ -153,7 +153,7 @@ def test_exit_ends_background_agents(tmp_path: Path, version: Version) -> None:
     ]
     play = AgentSession(tmp_path, rules, version, entrypoint="cli", mode="bypassPermissions")
 
-    async def asked() -> None:
+    async def run() -> None:
         async with play.client as client:
             async for _ in client.send("[go]"):
                 pass
@@ -164,7 +164,7 @@ def test_exit_ends_background_agents(tmp_path: Path, version: Version) -> None:
                 await asyncio.sleep(0.01)
             assert client.runtime.agents.background_count == 1
 
-    asyncio.run(asyncio.wait_for(asked(), 60))
+    asyncio.run(asyncio.wait_for(run(), 60))
     assert play.agent()[-1]["message"]["content"][0]["text"] == INTERRUPTED_AT_TOOLS
     ends = [line for line in play.lines if line.get("subtype") == "turn_duration"]
     pending = [end.get("pendingBackgroundAgentCount") for end in ends]
@@ -187,7 +187,7 @@ def test_unanswered_agent_can_be_stopped(tmp_path: Path) -> None:
         tmp_path, [], "2.1.325", model=Silent({"rules": [going(agent_call("[hush]"))]})
     )
 
-    async def asked() -> list[Event]:
+    async def run() -> list[Event]:
         events = []
         async with play.client as client:
             async for event in client.send("[go]"):
@@ -196,7 +196,7 @@ def test_unanswered_agent_can_be_stopped(tmp_path: Path) -> None:
                     client.interrupt()
         return events
 
-    events = asyncio.run(asyncio.wait_for(asked(), 60))
+    events = asyncio.run(asyncio.wait_for(run(), 60))
     [ended] = [item for item in events if isinstance(item, TurnEnded)]
     assert ended.ending == "interrupted"
     assert picture(play.agent()) == f"A<·  user [hush]\nB<A  user {INTERRUPTED}"

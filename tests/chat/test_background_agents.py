@@ -181,7 +181,7 @@ def test_end_waits_while_the_user_types(tmp_path: Path) -> None:
         tmp_path, rules({"calls": [background_call()]}), "2.1.325", entrypoint="cli"
     )
 
-    async def asked() -> list[str]:
+    async def run() -> list[str]:
         ends = []
         async with play.client as client:
             ends += [item.text async for item in client.send("[go]") if isinstance(item, TurnEnded)]
@@ -193,4 +193,4 @@ def test_end_waits_while_the_user_types(tmp_path: Path) -> None:
             ]
         return ends
 
-    assert asyncio.run(asyncio.wait_for(asked(), 60)) == ["On its way.", "Heard."]
+    assert asyncio.run(asyncio.wait_for(run(), 60)) == ["On its way.", "Heard."]

@@ -67,13 +67,13 @@ class Room(ScriptedClient):
     def compact(self, *prompts: str, focus: str = "") -> list[Event]:
         """Ask some things, then has them summed up."""
 
-        async def done() -> list[Event]:
+        async def run() -> list[Event]:
             async with self.client as client:
                 for prompt in prompts:
                     [event async for event in client.send(prompt)]
                 return [event async for event in client.compact(focus)]
 
-        return asyncio.run(done())
+        return asyncio.run(run())
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         """The lines of a kind."""

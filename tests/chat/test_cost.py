@@ -138,11 +138,11 @@ def test_exit_shows_the_cost(tmp_path: Path, version: Version) -> None:
 def test_empty_session_leaves_no_cost(tmp_path: Path) -> None:
     session = ScriptedClient(tmp_path, {})
 
-    async def left() -> None:
+    async def run() -> None:
         async with Client(session.parts):
             pass
 
-    asyncio.run(left())
+    asyncio.run(run())
     assert not session.parts.writer.path.exists()
 
 

@@ -54,12 +54,12 @@ def play_session(folder: Path) -> list[dict[str, Any]]:
     place = Workplace(project, project)
     client = Client(Runtime(writer, model, memory, Permissive(), place, toolbox()))
 
-    async def held() -> None:
+    async def run() -> None:
         async with client:
             async for _ in client.send(PROMPT):
                 pass
 
-    asyncio.run(held())
+    asyncio.run(run())
     text = writer.path.read_text(encoding="utf-8").replace(str(project), "/home/user/project")
     return [json.loads(line) for line in text.splitlines()]
 

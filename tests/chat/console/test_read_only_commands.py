@@ -248,12 +248,12 @@ def test_text_hits_follow_the_filter() -> None:
 def test_cancelled_search_adds_nothing() -> None:
     chosen = picking()
 
-    def slowly() -> Any:
+    def run() -> Any:
         yield HERE[0]
         chosen.cancel()
         yield HERE[1]
 
-    chosen.here = slowly
+    chosen.here = run
     chosen.read()
     assert len(chosen.rows) == 1
 

@@ -105,13 +105,13 @@ class HookSession:
     def play(self, *prompts: str) -> TurnEnded:
         """Send the prompts in order; return how the last turn ended."""
 
-        async def played() -> None:
+        async def run() -> None:
             async with self.client as client:
                 for prompt in prompts:
                     turn = client.compact() if prompt == "/compact" else client.send(prompt)
                     self.events += [event async for event in turn]
 
-        asyncio.run(played())
+        asyncio.run(run())
         ends = [event for event in self.events if isinstance(event, TurnEnded)]
         return ends[-1] if ends else TurnEnded("done", "", 0, 0, {}, None)
 

@@ -358,12 +358,12 @@ def test_precompact_hook_adds_instructions(tmp_path: Path) -> None:
 def test_interrupted_turn_kills_its_hooks(tmp_path: Path) -> None:
     session = HookSession(tmp_path, {"PreToolUse": "echo $$ > $HERE/pid; sleep 30"})
 
-    async def played() -> list[Any]:
+    async def run() -> list[Any]:
         async with session.client as client:
             asyncio.get_running_loop().call_later(0.5, client.interrupt)
             return [event async for event in client.send("run")]
 
-    assert asyncio.run(played())[-1].ending == "interrupted"
+    assert asyncio.run(run())[-1].ending == "interrupted"
     pid = int((tmp_path / "pid").read_text())
     assert not Path(f"/proc/{pid}").exists()
     assert "User rejected" in session.results[0]["toolUseResult"]
@@ -372,12 +372,12 @@ def test_interrupted_turn_kills_its_hooks(tmp_path: Path) -> None:
 def test_interrupt_during_session_start(tmp_path: Path) -> None:
     session = HookSession(tmp_path, {"SessionStart": "sleep 30"})
 
-    async def played() -> list[Any]:
+    async def run() -> list[Any]:
         async with session.client as client:
             asyncio.get_running_loop().call_later(0.3, client.interrupt)
             return [event async for event in client.send("run")]
 
-    (ended,) = asyncio.run(played())
+    (ended,) = asyncio.run(run())
     assert ended.ending == "interrupted"
     assert not session.client.path.exists()
 

@@ -178,7 +178,7 @@ def test_broken_server_is_left_out(tmp_path: Path, way: str, why: str) -> None:
     """A person is told why, and its processes are gone."""
     server = Server("lab", "user", tmp_path, sys.executable, (str(SERVER), way))
 
-    async def begun() -> tuple[list[str], dict[str, Tool], str]:
+    async def run() -> tuple[list[str], dict[str, Tool], str]:
         tools: dict[str, Tool] = {}
         environment = {"PATH": os.environ["PATH"]}
         servers = SessionServers(
@@ -194,7 +194,7 @@ def test_broken_server_is_left_out(tmp_path: Path, way: str, why: str) -> None:
         await servers.close()
         return notices, tools, line
 
-    notices, tools, line = asyncio.run(begun())
+    notices, tools, line = asyncio.run(run())
     assert notices == [f"MCP server 'lab' is not available: {why}"]
     assert (tools, "failed" in line) == ({}, True)
 
@@ -203,13 +203,13 @@ def test_prompt_does_not_wait_long_for_a_server(tmp_path: Path) -> None:
     """One that is late joins when it is there."""
     server = Server("lab", "user", tmp_path, sys.executable, (str(SERVER), "hangs"))
 
-    async def begun() -> list[str]:
+    async def run() -> list[str]:
         servers = SessionServers([server], {}, tmp_path, {}, start_patience=0.01)
         notices = await servers.start()
         await servers.close()
         return [*notices, servers.connections[0].state]
 
-    assert asyncio.run(begun()) == ["MCP server 'lab' is not ready yet", "off"]
+    assert asyncio.run(run()) == ["MCP server 'lab' is not ready yet", "off"]
 
 
 def test_missing_command_is_reported(tmp_path: Path) -> None:
@@ -374,7 +374,7 @@ def test_unapproved_server_is_not_started(tmp_path: Path) -> None:
         "lab", "project", tmp_path, sys.executable, (str(SERVER), "well"), is_approved=False
     )
 
-    async def begun() -> list[Any]:
+    async def run() -> list[Any]:
         tools: dict[str, Tool] = {}
         servers = SessionServers([server], tools, tmp_path, {"PATH": os.environ["PATH"]})
         before = [*await servers.start(), *servers.status_lines(), len(tools)]
@@ -385,7 +385,7 @@ def test_unapproved_server_is_not_started(tmp_path: Path) -> None:
         await servers.close()
         return [*before, result, again, "mcp__lab__echo" in tools]
 
-    first, line, none, result, again, is_there = asyncio.run(begun())
+    first, line, none, result, again, is_there = asyncio.run(run())
     assert first == "the project's MCP server 'lab' needs approval: `/mcp approve lab`"
     assert "needs approval" in line
     assert (none, result, again, is_there) == (0, "lab is ready, with 13 tools", result, True)
