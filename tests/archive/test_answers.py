@@ -19,7 +19,7 @@ QUESTIONS: dict[str, Callable[[Archive], object]] = {
     "stats of one": lambda archive: archive.stats(archive.sessions[0]),
     "tree": lambda archive: archive.tree(),
     "tree of one": lambda archive: archive.tree("latest", way="agents"),
-    "facts": lambda archive: [archive.facts(one) for one in archive],
+    "facts": lambda archive: [archive.facts(item) for item in archive],
 }
 
 
@@ -60,5 +60,5 @@ def test_without_an_index_the_logs_are_read(logs: Path, tmp_path: Path) -> None:
 def plain(value: object) -> object:
     """Return a value as plain ones, which compare by what they hold."""
     return msgspec.to_builtins(
-        value, enc_hook=lambda one: getattr(one, "__dict__", None) or str(one)
+        value, enc_hook=lambda item: getattr(item, "__dict__", None) or str(item)
     )

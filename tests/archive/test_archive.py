@@ -184,9 +184,9 @@ def test_agents_without_a_session_are_still_listed(tmp_path: Path) -> None:
 
 def test_real_sessions_with_text_have_a_title(shared: Path) -> None:
     archive = Archive([shared / "corpus"])
-    untitled = [one for one in archive.sessions if archive.facts(one).title is None]
-    told = [item for one in untitled for item in archive.conversations(one).active.items()]
-    kinds = {item.kind for item in told if isinstance(item, UserMessage) and item.text}
+    untitled = [session for session in archive.sessions if archive.facts(session).title is None]
+    report = [item for entry in untitled for item in archive.conversations(entry).active.items()]
+    kinds = {item.kind for item in report if isinstance(item, UserMessage) and item.text}
     assert len(untitled) < 5
     assert not kinds & {"prompt", "queued", "command", "teammate", "peer"}
 

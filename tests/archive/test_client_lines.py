@@ -18,12 +18,12 @@ MARK = "\ufeff"
 def record(name: str) -> str:
     number = NAMES.index(name)
     role = "user" if name[0] == "U" else "assistant"
-    said = name if role == "user" else [{"type": "text", "text": name}]
+    output = name if role == "user" else [{"type": "text", "text": name}]
     return json.dumps(
         {
             "parentUuid": NAMES[number - 1] if number else None,
             "type": role,
-            "message": {"role": role, "content": said, "id": f"msg_{number}"},
+            "message": {"role": role, "content": output, "id": f"msg_{number}"},
             "uuid": name,
             "timestamp": f"2026-11-01T10:00:0{number}.000Z",
             "sessionId": ID,
@@ -80,15 +80,15 @@ def test_start_of_a_broken_line_is_recovered_but_not_a_record(tmp_path: Path) ->
     path = tmp_path / f"{ID}.jsonl"
     path.write_text(log_of("U1|A1|U2A2|U3|A3"), encoding="utf-8")
     opened = Archive([path]).open(path)
-    assert [one.uuid for one in opened.records] == ["U1", "A1", "U3", "A3"]
-    assert [one.is_first for one in opened.recovered_of(path)] == [True, False]
-    assert [one.uuid for one in opened.client_records] == ["U1", "A1", "U2", "U3", "A3"]
+    assert [record.uuid for record in opened.records] == ["U1", "A1", "U3", "A3"]
+    assert [item.is_first for item in opened.recovered_of(path)] == [True, False]
+    assert [item.uuid for item in opened.client_records] == ["U1", "A1", "U2", "U3", "A3"]
 
 
 def test_record_after_a_byte_order_mark_is_reported(tmp_path: Path) -> None:
     path = tmp_path / f"{ID}.jsonl"
     path.write_text(log_of(f"U1|A1|U2|{MARK}A2|U3|A3"), encoding="utf-8")
     left = Archive([path]).context(path).left_out
-    assert [(one.uuid, one.reason.value) for one in left] == [
+    assert [(item.uuid, item.reason.value) for item in left] == [
         ("A2", "line that Claude Code cannot read")
     ]

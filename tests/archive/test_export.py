@@ -206,9 +206,9 @@ def test_fully_continued_session_has_no_transcript_of_its_own(tmp_path: Path) ->
     files = exported(drawn(tmp_path, text))
     first, second = (session_id(file.name) for file in drawing.files)
     assert [name for name in files if first in name] == []
-    told = files[f"transcript_{second}.md"]
-    assert "Begun." in told and "Gone on." in told
-    assert f"in session {first}" in told
+    report = files[f"transcript_{second}.md"]
+    assert "Begun." in report and "Gone on." in report
+    assert f"in session {first}" in report
 
 
 def test_unrelated_sessions_are_read_separately(tmp_path: Path) -> None:
@@ -221,9 +221,9 @@ def test_unrelated_sessions_are_read_separately(tmp_path: Path) -> None:
 def test_agents_are_inline_or_in_their_own_files(gallery: Path) -> None:
     inline = exported(gallery / "sub-agent")
     apart = exported(gallery / "sub-agent", manner=RenderOptions(agents="files"))
-    (whole,) = (text for name, text in inline.items() if name.startswith("transcript_"))
-    assert whole.count("<summary>Agent ") >= 2
-    assert whole.count("<details>") == whole.count("</details>")
+    (full,) = (text for name, text in inline.items() if name.startswith("transcript_"))
+    assert full.count("<summary>Agent ") >= 2
+    assert full.count("<details>") == full.count("</details>")
     agents = [name for name in apart if "_agent_" in name]
     (main,) = (text for name, text in apart.items() if name not in agents and "transcript" in name)
     assert len(agents) >= 2
@@ -240,15 +240,15 @@ def test_session_with_only_agents_is_reported(tmp_path: Path) -> None:
         if "subagents" not in path.parts:
             path.unlink()
     files = exported(tmp_path)
-    (told,) = (text for name, text in files.items() if name.startswith("transcript_"))
-    assert "seen" in told and "without a call" in told
+    (report,) = (text for name, text in files.items() if name.startswith("transcript_"))
+    assert "seen" in report and "without a call" in report
 
 
 def test_content_of_broken_lines_is_listed(gallery: Path) -> None:
     files = exported(gallery / "glued-lines")
-    (told,) = (text for name, text in files.items() if name.startswith("transcript_"))
-    assert "<summary>Recovered from broken lines</summary>" in told
-    assert told.count("<details>") == told.count("</details>")
+    (report,) = (text for name, text in files.items() if name.startswith("transcript_"))
+    assert "<summary>Recovered from broken lines</summary>" in report
+    assert report.count("<details>") == report.count("</details>")
 
 
 def test_manifest_lists_all_files(tmp_path: Path) -> None:
@@ -257,18 +257,21 @@ def test_manifest_lists_all_files(tmp_path: Path) -> None:
     assert manifest["format"] == "plait-export/1"
     assert manifest["files"] == {name: len(text.encode()) for name, text in files.items()}
     (session,) = manifest["sessions"]
-    told = [(one["path"], one["status"], one["messages"]) for one in session["transcripts"]]
-    assert told == [(1, "ABANDONED", 4), (2, "ACTIVE", 4)]
-    assert all(one["file"] in files for one in session["transcripts"])
+    report = [
+        (transcript["path"], transcript["status"], transcript["messages"])
+        for transcript in session["transcripts"]
+    ]
+    assert report == [(1, "ABANDONED", 4), (2, "ACTIVE", 4)]
+    assert all(transcript["file"] in files for transcript in session["transcripts"])
     assert f"[A search box]({session['transcripts'][0]['file']})" in files["index.md"]
 
 
 def test_only_active_paths_on_request(tmp_path: Path) -> None:
     files = exported(drawn(tmp_path, REWIND), branches="active")
     assert sum(name.startswith("transcript") for name in files) == 1
-    told = only(files, "path2.md")
-    assert "Take the index" in told
-    assert "(not exported)" in told and "abandoned.md" not in told
+    report = only(files, "path2.md")
+    assert "Take the index" in report
+    assert "(not exported)" in report and "abandoned.md" not in report
 
 
 def test_all_in_one_file(tmp_path: Path) -> None:
@@ -298,8 +301,8 @@ def test_depth_option(
     text = 'U1 "ask"\nA1< think "hmm" + "say" + Bash(command="run")\nR1< "came back"\n'
     text += "S1< turn_duration\n"
     files = exported(drawn(tmp_path, text), format_, manner=RenderOptions(depth=depth))
-    (told,) = (text for name, text in files.items() if name.startswith("transcript"))
-    body = told.partition("turn")[2]
+    (report,) = (text for name, text in files.items() if name.startswith("transcript"))
+    body = report.partition("turn")[2]
     assert "ask" in body
     assert ("say" in body) == says
     assert ("came back" in body) == calls
@@ -314,17 +317,17 @@ def test_depth_option(
 def test_one_line_per_call(gallery: Path) -> None:
     for format_ in ("md", "txt"):
         files = exported(gallery / "rich-tools", format_, manner=RenderOptions(is_simple=True))
-        (told,) = (text for name, text in files.items() if name.startswith("transcript_"))
-        assert "* **Edit** `charts/bars.py` → +2 −2" in told or "* Edit charts/bars.py" in told
-        assert "from itertools import cycle" not in told
+        (report,) = (text for name, text in files.items() if name.startswith("transcript_"))
+        assert "* **Edit** `charts/bars.py` → +2 −2" in report or "* Edit charts/bars.py" in report
+        assert "from itertools import cycle" not in report
 
 
 def test_front_matter_is_yaml(tmp_path: Path) -> None:
     text = REWIND.replace("A search box", 'A: "search" # box')
-    told = only(
+    report = only(
         exported(drawn(tmp_path, text), manner=RenderOptions(has_front_matter=True)), "path2.md"
     )
-    lines = told.split("---\n")[1].splitlines()
+    lines = report.split("---\n")[1].splitlines()
     values = dict(line.split(": ", 1) for line in lines)
     assert json.loads(values["tags"]) == ["claude-code"]
     assert json.loads(values["date"]) == "2026-11-02"
@@ -381,16 +384,16 @@ def test_gallery_exports_are_complete(gallery: Path) -> None:
 
 @pytest.mark.parametrize("every", EACH_AND_ALL)
 def test_real_exports_are_complete(shared: Path, every: int) -> None:
-    cases = [one for one in sorted((shared / "resume-cases").iterdir()) if one.is_dir()]
+    cases = [item for item in sorted((shared / "resume-cases").iterdir()) if item.is_dir()]
     counts = [checked(shared / name, every) for name in ("corpus", "produced")]
-    counts += [checked(one) for one in one_of(every, cases)]
+    counts += [checked(item) for item in one_of(every, cases)]
     assert sum(counts) > (50_000 if every == 1 else 2_000)
 
 
 def checked(root: Path, every: int = 1) -> int:
     """Looks up the words of every record in what is written of its family; returns how many."""
     found = one_of(every, list(group_families(Archive([root]).sessions)))
-    plan = ExportPlan(tuple(one for members in found for one in members))
+    plan = ExportPlan(tuple(item for members in found for item in members))
     count = 0
     for family in plan.families():
         written = Written(family)
@@ -408,11 +411,11 @@ class Written:
         manner = RenderOptions(depth="all")
         found = list(family.transcripts())
         self.texts = [
-            squeezed("\n".join(join_blocks(iter_markdown(one, manner)) for one in found)),
-            squeezed("\n".join(line for one in found for line in iter_plain_text(one, manner))),
+            squeezed("\n".join(join_blocks(iter_markdown(item, manner)) for item in found)),
+            squeezed("\n".join(line for item in found for line in iter_plain_text(item, manner))),
         ]
         self.places = [0, 0]
-        self.json = b"\n".join(encode_transcript(one, manner) for one in found)
+        self.json = b"\n".join(encode_transcript(item, manner) for item in found)
 
     def check(self, node: Node, record: Record) -> int:
         assert node.uuid.encode() in self.json
@@ -438,20 +441,20 @@ def words_of(record: Record) -> Iterator[str]:
             case ToolUse(input=given):
                 yield from lines_in(given)
             case ToolResult(content=content):
-                yield from (one.text for one in make_blocks(content) if isinstance(one, Text))
+                yield from (item.text for item in make_blocks(content) if isinstance(item, Text))
 
 
 def lines_in(value: object) -> Iterator[str]:
     """Yield the lines of all texts in a value."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield from one.replace("\t", "\n").replace("\r", "\n").split("\n")
-        elif isinstance(one, dict):
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield from item.replace("\t", "\n").replace("\r", "\n").split("\n")
+        elif isinstance(item, dict):
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
 
 
 def hostile_lines(word: str) -> Iterator[dict[str, Any]]:
@@ -511,8 +514,8 @@ def test_shared_turns_are_written_alike(tmp_path: Path) -> None:
     files = dict(export(plan, "md"))
     found = list(ExportPlan(plan.sessions).transcripts())
     assert len(found) > 3
-    for one in found:
-        assert files[f"{one.name}.md"].decode() == join_blocks(iter_markdown(one, plan.manner))
+    for item in found:
+        assert files[f"{item.name}.md"].decode() == join_blocks(iter_markdown(item, plan.manner))
 
 
 def test_plain_text_is_wrapped(gallery: Path) -> None:
@@ -543,6 +546,6 @@ def test_only_resumable_paths_show_a_resume_command(
     line = f"cd {directory} &amp;&amp; claude" if format_ == "html" else f"cd {directory} && claude"
     for redactor in (None, Redactor()):
         files = exported(tmp_path, format_, redactor=redactor)
-        said = [name for name, text in files.items() if "claude --resume" in text]
-        assert bool(said) is (redactor is None or is_kept)
-        assert all(line in files[name] for name in said)
+        output = [name for name, text in files.items() if "claude --resume" in text]
+        assert bool(output) is (redactor is None or is_kept)
+        assert all(line in files[name] for name in output)

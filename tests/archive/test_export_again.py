@@ -308,13 +308,13 @@ def test_everything_is_rendered_again_on_request(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PLAIT_STATE_DIR", str(tmp_path / "state"))
-    said = ["export", "--all", "--root", str(root), "-o", str(tmp_path / "out"), "--json"]
-    told, times = [], []
+    output = ["export", "--all", "--root", str(root), "-o", str(tmp_path / "out"), "--json"]
+    report, times = [], []
     for more in ([], [], ["--redraw"]):
-        assert run([*said, *more]) == 0
-        told.append(capfd.readouterr().out)
+        assert run([*output, *more]) == 0
+        report.append(capfd.readouterr().out)
         times.append((tmp_path / "out" / "index.md").stat().st_mtime_ns)
-    assert told[0] == told[1] == told[2]
+    assert report[0] == report[1] == report[2]
     assert times[0] == times[1] < times[2]
 
 

@@ -86,7 +86,7 @@ def test_parallel_export_of_real_logs_equals_serial(
     for jobs in (1, 2):
         archive = Archive([shared / "corpus"], jobs=jobs)
         found = one_of(every, list(group_families(archive.sessions)))
-        sessions = tuple(one for members in found for one in members)
+        sessions = tuple(item for members in found for item in members)
         plan = ExportPlan(sessions, pricing=Prices(), redactor=Redactor())
         made.append(dict(archive.export(plan, "txt")))
     assert made[0] == made[1]
@@ -137,13 +137,13 @@ def story(number: int, words: str) -> str:
 def test_equal_names_of_two_families_are_distinguished(tmp_path: Path) -> None:
     """Both have a value that nothing taught before: a key in another spelling."""
     spelled = [f"see {token.encode().hex()}" for token in TOKENS]
-    told = [story(n + 1, f"GITHUB_TOKEN={token}") for n, token in enumerate(TOKENS)]
-    texts = [*told, *(story(n + 4, words) for n, words in enumerate(spelled))]
+    report = [story(n + 1, f"GITHUB_TOKEN={token}") for n, token in enumerate(TOKENS)]
+    texts = [*report, *(story(n + 4, words) for n, words in enumerate(spelled))]
     root = written_apart(tmp_path, *texts, story(7, f"{TOKENS[0].upper()} {spelled[0]}"))
     made = [exported(root, jobs, "txt", redactor=Redactor()) for jobs in (1, 2)]
     assert made[0] == made[1]
-    said = b"".join(made[0].values()).decode()
-    assert "‹secret 1.1: github token›" in said and "‹secret 1.2: github token›" in said
+    output = b"".join(made[0].values()).decode()
+    assert "‹secret 1.1: github token›" in output and "‹secret 1.2: github token›" in output
 
 
 def test_names_differing_only_in_case_are_distinguished(tmp_path: Path) -> None:
@@ -166,7 +166,9 @@ def test_files_changed_meanwhile_give_the_same_parallel_output(
     shutil.copytree(gallery, logs)
     archives = [Archive([logs], jobs=jobs) for jobs in (1, 2)]
     sessions = [archive.sessions for archive in archives]
-    victim, other, *_ = (one.path for one in sessions[0] if one.file and one.bytes > 5000)
+    victim, other, *_ = (
+        session.path for session in sessions[0] if session.file and session.bytes > 5000
+    )
     if fate == "gone":
         victim.unlink()
     elif fate == "grown":
@@ -187,8 +189,8 @@ def test_dead_workers_are_reported_and_their_work_repeated(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("PLAIT_STATE_DIR", str(tmp_path / "state"))
-    said = ("export", "--all", "--root", str(gallery), "-o")
-    assert run([*said, str(tmp_path / "alone"), "--jobs", "1"]) == 0
+    output = ("export", "--all", "--root", str(gallery), "-o")
+    assert run([*output, str(tmp_path / "alone"), "--jobs", "1"]) == 0
     alone = capfd.readouterr()
     enter = Workers.__enter__
 
@@ -199,7 +201,7 @@ def test_dead_workers_are_reported_and_their_work_repeated(
         return entered
 
     monkeypatch.setattr(Workers, "__enter__", dead)
-    assert run([*said, str(tmp_path / "together"), "--jobs", "2"]) == 0
+    assert run([*output, str(tmp_path / "together"), "--jobs", "2"]) == 0
     together = capfd.readouterr()
     assert together.out.replace("together", "alone") == alone.out
     assert "crashed while reading" in together.err and "died" not in alone.err
@@ -234,11 +236,11 @@ main()
 def test_stopped_export_leaves_complete_files_and_no_processes(
     gallery: Path, tmp_path: Path
 ) -> None:
-    out, whole = tmp_path / "out", exported(gallery, 1)
-    said = ["export", "--all", "--root", str(gallery), "-o", str(out), "--no-redact"]
+    out, full = tmp_path / "out", exported(gallery, 1)
+    output = ["export", "--all", "--root", str(gallery), "-o", str(out), "--no-redact"]
     home = {**os.environ, "PLAIT_STATE_DIR": str(tmp_path / "state")}
     program = subprocess.Popen(
-        [sys.executable, "-c", SLOWLY, *said, "--jobs", "2"],
+        [sys.executable, "-c", SLOWLY, *output, "--jobs", "2"],
         env=home,
         start_new_session=True,
         stdout=subprocess.DEVNULL,
@@ -250,7 +252,7 @@ def test_stopped_export_leaves_complete_files_and_no_processes(
     os.killpg(program.pid, signal.SIGINT)
     assert program.wait(60) != 0
     left = _held(out)
-    assert 3 <= len(left) < len(whole)
-    assert left == {name: whole[name] for name in left}
+    assert 3 <= len(left) < len(full)
+    assert left == {name: full[name] for name in left}
     with pytest.raises(ProcessLookupError):
         os.killpg(program.pid, 0)

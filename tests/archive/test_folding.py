@@ -48,7 +48,7 @@ TOGETHER = [
 @pytest.mark.parametrize(("name", "places"), TOGETHER, ids=[name for name, _ in TOGETHER])
 def test_parts_of_a_repository_are_one_project(name: str, places: list[Place]) -> None:
     root = "C:\\code\\shop" if places[0].directory == "C:\\code\\shop" else SHOP
-    expected = {one.folder: root for one in places if one.directory != root}
+    expected = {item.folder: root for item in places if item.directory != root}
     for order in permutations(places):
         assert folded(*order) == expected
 
@@ -100,9 +100,9 @@ def test_foreign_session_does_not_separate_a_folder_from_its_repository() -> Non
 
 
 def test_renamed_folders_belong_to_their_repository() -> None:
-    one, two = place(SHOP, folder="monday"), place(FIX, folder="tuesday")
-    assert folded(one, two) == {"monday": SHOP, "tuesday": SHOP}
-    assert folded(one) == {}
+    first, two = place(SHOP, folder="monday"), place(FIX, folder="tuesday")
+    assert folded(first, two) == {"monday": SHOP, "tuesday": SHOP}
+    assert folded(first) == {}
     assert folded(place(SHOP), place(SHOP, None, folder="example")) == {}
 
 
@@ -144,7 +144,7 @@ PLACES = some.lists(
 @given(PLACES, some.randoms(use_true_random=False))
 def test_folding_is_consistent_for_any_input(places: list[Place], random: Any) -> None:
     found = group_into_projects(places)
-    roots = {one: found.directory(name) for one, name in found.projects.items()}
+    roots = {project: found.directory(name) for project, name in found.projects.items()}
     for folder, name in found.projects.items():
         assert folder != name
         assert found.project(name) == name
@@ -156,15 +156,15 @@ def test_folding_is_consistent_for_any_input(places: list[Place], random: Any) -
 
 @given(PLACES)
 def test_unrelated_directory_changes_nothing(places: list[Place]) -> None:
-    beside = group_into_projects([*places, place("/elsewhere/entirely")])
-    assert beside.projects == group_into_projects(places).projects
+    neighbour = group_into_projects([*places, place("/elsewhere/entirely")])
+    assert neighbour.projects == group_into_projects(places).projects
 
 
 def entry(directory: str, branch: str = "main") -> str:
     words = {"role": "user", "content": "hello"}
     fields = {"uuid": "u1", "parentUuid": None, "timestamp": "2026-11-01T10:00:00.000Z"}
-    told = {"type": "user", "cwd": directory, "gitBranch": branch, "message": words}
-    return json.dumps({**fields, **told}) + "\n"
+    report = {"type": "user", "cwd": directory, "gitBranch": branch, "message": words}
+    return json.dumps({**fields, **report}) + "\n"
 
 
 def session(root: Path, directory: str, branch: str = "main", before: str = "") -> None:
@@ -194,7 +194,7 @@ def test_archive_folds_by_git_and_by_its_logs(tmp_path: Path) -> None:
     expected = {make_project_slug(str(shop)): 3, "-srv-tool": 2}
 
     def projects(archive: Archive) -> dict[str, int]:
-        return {one.name: len(one.sessions) for one in archive.projects}
+        return {project.name: len(project.sessions) for project in archive.projects}
 
     assert projects(Archive([root])) == expected
     shutil.rmtree(fix)
@@ -202,6 +202,10 @@ def test_archive_folds_by_git_and_by_its_logs(tmp_path: Path) -> None:
     warm.update_index()
     assert projects(Archive([root], tmp_path / "index")) == expected
     assert projects(Archive([root])) == expected
-    one = next(one for one in Archive([root]).projects if one.name == make_project_slug(str(shop)))
-    assert one.directory == str(shop)
-    assert one.folded == (make_project_slug(str(fix)), make_project_slug(str(shop / "api")))
+    item = next(
+        project
+        for project in Archive([root]).projects
+        if project.name == make_project_slug(str(shop))
+    )
+    assert item.directory == str(shop)
+    assert item.folded == (make_project_slug(str(fix)), make_project_slug(str(shop / "api")))

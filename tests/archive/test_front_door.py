@@ -47,7 +47,7 @@ def test_session_without_turns(tmp_path: Path) -> None:
 
 def test_conversations_are_distinguished(archive: plait.Archive) -> None:
     rewound = archive.session(REWOUND).conversations
-    assert [one.kind for one in rewound.branches] == ["branch"]
+    assert [branch.kind for branch in rewound.branches] == ["branch"]
     assert rewound.active not in rewound.branches
     sent = archive.session("Two tests that fail once in ten runs").conversations
     assert len(sent) == 1 + len(sent.agents)
@@ -83,11 +83,11 @@ def test_turn_costs_add_up_to_session_and_agents(
 
 
 def test_copied_turn_of_a_resumed_session_comes_once(archive: plait.Archive) -> None:
-    copies = [one for one in archive if one.title == RESUMED]
+    copies = [item for item in archive if item.title == RESUMED]
     assert len(copies) == 2
     openers = [turn.opener.uuid for _, turn in archive.turns() if turn.opener]
     assert len(openers) == len(set(openers))
-    both = [{turn.opener.uuid for turn in one if turn.opener} for one in copies]
+    both = [{turn.opener.uuid for turn in item if turn.opener} for item in copies]
     assert both[0] & both[1] <= set(openers)
 
 

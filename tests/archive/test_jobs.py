@@ -82,9 +82,9 @@ def test_files_changed_meanwhile_give_the_same_parallel_answer(
     shutil.copytree(gallery, logs)
     archives = [Archive([logs], jobs=jobs) for jobs in (1, 2)]
     known, _ = (archive.sessions for archive in archives)
-    billed = Counter(one.session for one in Archive([logs]).responses().responses)
+    billed = Counter(response.session for response in Archive([logs]).responses().responses)
     names = [name for name, _ in billed.most_common(2)]
-    victim, other = (one.path for one in known if one.id in names)
+    victim, other = (item.path for item in known if item.id in names)
     if fate == "gone":
         victim.unlink()
     elif fate == "grown":
@@ -163,7 +163,7 @@ def test_files_changed_under_a_command_give_the_same_output(
     shutil.copytree(gallery, logs)
     archives = [Archive([logs], jobs=jobs) for jobs in (1, 2)]
     known, _ = ((archive.sessions, archive.files)[0] for archive in archives)
-    by_size = sorted((one for one in known if one.file), key=lambda one: one.bytes)
+    by_size = sorted((item for item in known if item.file), key=lambda item: item.bytes)
     victim, other = by_size[-1].path, by_size[-2].path
     if fate == "gone":
         victim.unlink()
@@ -171,8 +171,8 @@ def test_files_changed_under_a_command_give_the_same_output(
         victim.write_bytes(victim.read_bytes() * 2)
     else:
         other.replace(victim)
-    told = [_told(archive, command) for archive in archives]
-    assert told[0] == told[1]
+    report = [_told(archive, command) for archive in archives]
+    assert report[0] == report[1]
 
 
 def _told(archive: Archive, command: str) -> object:
@@ -244,7 +244,7 @@ def kills(
     monkeypatch: pytest.MonkeyPatch, gallery: Path, capfd: pytest.CaptureFixture[str], seed: int
 ) -> int:
     """Kill a worker at random under each of several commands; returns how many were told."""
-    random, told = Random(seed), 0
+    random, report = Random(seed), 0
     each = Workers.map
 
     def deadly(
@@ -263,8 +263,8 @@ def kills(
             patch.setattr(Workers, "map", deadly)
             out, err = printed(capfd, command, gallery, 2)
         assert out == alone
-        told += "crashed while reading" in err
-    return told
+        report += "crashed while reading" in err
+    return report
 
 
 def test_command_survives_a_dead_worker(
@@ -298,8 +298,8 @@ def test_secret_learned_in_one_file_has_the_same_placeholder_everywhere(
     files = [CheckedFile(path, path.stat().st_size) for path in sorted(tmp_path.iterdir())]
     report = Archive([tmp_path], jobs=jobs).disclosures(files=files)
     places = {
-        one.label: sorted({Path(place.file or "").name for place in one.places})
-        for one in report.found.values()
+        item.label: sorted({Path(place.file or "").name for place in item.places})
+        for item in report.found.values()
     }
     assert places == {"secret in a setting": ["a.txt", "b.env"], "github token": ["c.txt", "d.txt"]}
     assert len(report.found) == 2
@@ -357,16 +357,16 @@ DETAILS = ("responses", "calls", "touches", "findings")
 
 
 def test_parallel_index_equals_serial(gallery: Path, tmp_path: Path, began: list[int]) -> None:
-    told, kept = [], []
+    report, kept = [], []
     for jobs in (1, 2):
         folder = tmp_path / str(jobs)
         with Archive([gallery], folder, jobs=1) as archive:
             archive.update_index()
         with Archive([gallery], folder, jobs=jobs) as archive:
-            told.append(archive.stats())
+            report.append(archive.stats())
         with closing(sqlite3.connect(folder / CATALOGUE)) as catalogue:
-            kept.append([catalogue.execute(f"SELECT * FROM {one}").fetchall() for one in DETAILS])
+            kept.append([catalogue.execute(f"SELECT * FROM {item}").fetchall() for item in DETAILS])
     assert began == [2]
-    assert told[0] == told[1]
+    assert report[0] == report[1]
     assert kept[0] == kept[1]
     assert all(kept[0])

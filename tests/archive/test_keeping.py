@@ -51,15 +51,15 @@ def empty(config: Path) -> None:
 
 def answers(archive: Archive) -> dict[str, Any]:
     """Return what an archive says of itself, but for where its files lie."""
-    by_id = sorted(archive.sessions, key=lambda one: (one.id, one.project, one.bytes))
+    by_id = sorted(archive.sessions, key=lambda entry: (entry.id, entry.project, entry.bytes))
     return {
-        "sessions": [(one.id, one.project, one.bytes, len(one.files)) for one in by_id],
-        "titles": [archive.facts(one).title for one in by_id],
-        "turns": [to_plain(archive.conversations(one).active.turns) for one in by_id],
+        "sessions": [(entry.id, entry.project, entry.bytes, len(entry.files)) for entry in by_id],
+        "titles": [archive.facts(entry).title for entry in by_id],
+        "turns": [to_plain(archive.conversations(entry).active.turns) for entry in by_id],
         "usage": to_plain(archive.usage("session").rows),
         "stats": to_plain(archive.stats()),
         "tree": sorted(str((item.id, item.parent)) for item in archive.tree().items),
-        "context": [archive.context(one).request for one in by_id if one.file],
+        "context": [archive.context(entry).request for entry in by_id if entry.file],
         "found": sorted(hit.snippet for hit in archive.search("test", limit=50).hits),
         "exact": archive.search("the", way="exact", limit=500).total,
     }
@@ -73,13 +73,13 @@ def test_answers_are_the_same_without_the_source(
     with_all_kept(config, store)
     here = archive_of(config, store, index)
     before = answers(here)
-    assert not any(one.is_kept for one in here.sessions)
+    assert not any(session.is_kept for session in here.sessions)
     empty(config)
     gone = archive_of(config, store, index)
     assert answers(gone) == before
-    assert all(one.is_kept for one in gone.sessions)
-    assert all(gone.facts(one).deleted_at is None for one in gone.sessions)
-    assert all(one.config == config for one in gone.sessions)
+    assert all(session.is_kept for session in gone.sessions)
+    assert all(gone.facts(session).deleted_at is None for session in gone.sessions)
+    assert all(session.config == config for session in gone.sessions)
 
 
 def test_lists_and_figures_of_indexed_backups_read_no_blocks(
@@ -93,7 +93,7 @@ def test_lists_and_figures_of_indexed_backups_read_no_blocks(
     before.usage(), before.stats(), before.tree()  # what they work out stays in the index
     shutil.rmtree(store.cache)
     archive = archive_of(config, store, index)
-    titles = [archive.facts(one).title for one in archive.sessions]
+    titles = [archive.facts(session).title for session in archive.sessions]
     assert any(titles)
     assert archive.usage().rows
     assert archive.stats().turns
@@ -102,30 +102,30 @@ def test_lists_and_figures_of_indexed_backups_read_no_blocks(
     assert not store.cache.exists()
     found = archive.search("product", limit=2).hits
     assert found, "only what is shown of a hit is read from its session"
-    assert len(list(store.cache.iterdir())) == len({one.path for one in found})
+    assert len(list(store.cache.iterdir())) == len({item.path for item in found})
 
 
 def test_existing_source_wins_over_its_backup(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     archive = archive_of(config, store)
-    gone, *others = (one for one in archive.sessions if one.file and not one.agents)
+    gone, *others = (session for session in archive.sessions if session.file and not session.agents)
     gone.path.unlink()
     again = archive_of(config, store)
-    kept = {one.id: one.is_kept for one in again.sessions}
+    kept = {session.id: session.is_kept for session in again.sessions}
     assert kept[gone.id]
-    assert not any(kept[one.id] for one in others)
+    assert not any(kept[item.id] for item in others)
     assert len(again.sessions) == len(archive.sessions)
 
 
 def test_remains_of_a_cleaned_session_are_not_listed_twice(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     before = archive_of(config, store)
-    whole = next(one for one in before.sessions if one.file and len(one.agents) > 1)
-    whole.path.unlink()
+    full = next(session for session in before.sessions if session.file and len(session.agents) > 1)
+    full.path.unlink()
     after = archive_of(config, store)
-    found = [one for one in after.sessions if one.id == whole.id]
-    assert [one.is_kept for one in found] == [True]
-    assert len(found[0].agents) == len(whole.agents)
+    found = [session for session in after.sessions if session.id == full.id]
+    assert [item.is_kept for item in found] == [True]
+    assert len(found[0].agents) == len(full.agents)
     assert sorted(file.path.name for file in after.files) == sorted(
         file.path.name for file in before.files
     )
@@ -141,17 +141,17 @@ def test_store_of_another_root_is_ignored(config: Path, store: StorePlace, tmp_p
     slug = next(iter(archive_of(config, store).sessions)).project
     (config / "projects" / slug).mkdir()
     below = Archive([config / "projects" / slug], store=store)
-    assert {one.project for one in below.sessions} == {slug}
+    assert {session.project for session in below.sessions} == {slug}
 
 
 def test_agents_in_odd_places_belong_to_the_session_they_name(
     store: StorePlace, tmp_path: Path
 ) -> None:
-    one, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+    item, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
     places = {
-        "logs/shop/session.jsonl": one,
-        "logs/shop/agents/agent-a1.jsonl": one,
-        "logs/elsewhere/copy.jsonl": one,
+        "logs/shop/session.jsonl": item,
+        "logs/shop/agents/agent-a1.jsonl": item,
+        "logs/elsewhere/copy.jsonl": item,
         "logs/far/agent-a2.jsonl": other,
     }
     for place, session in places.items():
@@ -166,7 +166,7 @@ def test_agents_in_odd_places_belong_to_the_session_they_name(
     root.mkdir()
     gone = archive_of(root, store)
     assert answers(gone) == before
-    shop = next(one for one in gone.sessions if one.project == "shop")
+    shop = next(item for item in gone.sessions if item.project == "shop")
     assert [file.path.name for file in shop.agents] == ["agent-a1.jsonl"]
     assert [path.name for path in gone.keep.restore(shop).files] == [
         "agent-a1.jsonl",
@@ -196,7 +196,7 @@ def test_foreign_backups_are_shown_on_request(
     assert Archive([], store=store).sessions == ()
     found = Archive([], store=there).sessions
     assert found
-    assert all(one.is_kept and one.config is None for one in found)
+    assert all(item.is_kept and item.config is None for item in found)
     with pytest.raises(UserError, match="does not exist here"):
         Archive([], store=there).keep.restore(found[0])
     restored = Archive([tmp_path / "moved"], store=there).keep.restore(found[0])
@@ -226,19 +226,19 @@ def test_unreadable_store_is_named_and_hides_nothing(config: Path, store: StoreP
 
 def test_session_backed_up_by_two_roots_is_shown_once(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
-    session = next(one for one in archive_of(config, store).sessions if one.file)
+    session = next(item for item in archive_of(config, store).sessions if item.file)
     Archive([session.path.parent], store=store).keep.run()
     before = archive_of(config, store).sessions
     empty(config)
     after = archive_of(config, store).sessions
-    assert sorted(one.id for one in after) == sorted(one.id for one in before)
+    assert sorted(item.id for item in after) == sorted(item.id for item in before)
 
 
 def test_edits_of_backup_only_sessions_are_refused(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     empty(config)
     archive = archive_of(config, store)
-    session = next(one for one in archive.sessions if one.file)
+    session = next(item for item in archive.sessions if item.file)
     verbs: dict[str, list[Any]] = {"rename": ["x"], "delete": [], "clone": [], "fork": [1]}
     for verb, given in verbs.items():
         with pytest.raises(Refused, match="only in the backup") as refusal:
@@ -252,7 +252,7 @@ def test_edits_of_backup_only_sessions_are_refused(config: Path, store: StorePla
 
 def test_restored_session_is_at_its_source(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
-    session = next(one for one in archive_of(config, store).sessions if len(one.agents) > 1)
+    session = next(item for item in archive_of(config, store).sessions if len(item.agents) > 1)
     stat = session.path.stat()
     before = {path: path.read_bytes() for path in session.path.parent.rglob("*") if path.is_file()}
     empty(config)
@@ -288,10 +288,10 @@ def test_cache_survives_forgotten_blocks(config: Path, store: StorePlace) -> Non
     with_all_kept(config, store)
     empty(config)
     archive = archive_of(config, store)
-    first, *others = (one for one in archive.sessions if one.file)
+    first, *others = (session for session in archive.sessions if session.file)
     assert archive.open(first).records
     archive_of(config, store).keep.forget(first)
-    assert all(archive.open(one).records for one in others)
+    assert all(archive.open(item).records for item in others)
 
 
 def test_cache_adds_no_sessions(config: Path, store: StorePlace) -> None:
@@ -305,30 +305,32 @@ def test_cache_adds_no_sessions(config: Path, store: StorePlace) -> None:
 
 def test_status_lists_what_will_be_lost_and_when(config: Path, store: StorePlace) -> None:
     now = datetime.now().timestamp()
-    sessions = [one for one in Archive([config]).sessions if one.file]
-    for age, one in enumerate(sessions):
-        os.utime(one.path, (now - age * DAY, now - age * DAY))
+    sessions = [session for session in Archive([config]).sessions if session.file]
+    for age, session in enumerate(sessions):
+        os.utime(session.path, (now - age * DAY, now - age * DAY))
     archive = archive_of(config, store)
     before = archive.keep.status()
     assert (before.kept, before.unkept, before.bytes) == (0, len(sessions), 0)
-    assert [one.session for one in before.at_risk] == [one.id for one in reversed(sessions)]
+    assert [item.session for item in before.at_risk] == [
+        session.id for session in reversed(sessions)
+    ]
     oldest = sessions[-1]
     day = (datetime.now() - timedelta(days=len(sessions) - 1) + timedelta(days=30)).date()
     assert before.at_risk[0].deleted_on == day
     archive.keep.run(oldest)
     some = archive_of(config, store).keep.status()
     assert (some.kept, some.unkept) == (1, len(sessions) - 1)
-    assert oldest.id not in {one.session for one in some.at_risk}
+    assert oldest.id not in {item.session for item in some.at_risk}
     with oldest.path.open("ab") as file:
         file.write(b'{"type":"tag","tag":"x"}\n')
     grown = archive_of(config, store).keep.status()
-    risk = next(one for one in grown.at_risk if one.session == oldest.id)
+    risk = next(item for item in grown.at_risk if item.session == oldest.id)
     assert risk.is_older_kept
     assert grown.unkept == len(sessions)
 
 
 def test_newer_agent_does_not_save_its_session_from_cleanup(config: Path) -> None:
-    session = next(one for one in Archive([config]).sessions if one.file and one.agents)
+    session = next(item for item in Archive([config]).sessions if item.file and item.agents)
     now = datetime.now(UTC)
     os.utime(session.path, ((now - timedelta(days=29)).timestamp(),) * 2)
     for agent in session.agents:
@@ -384,15 +386,15 @@ def test_store_can_be_given_by_folder(tmp_path: Path) -> None:
 def test_imported_backups_are_shown(config: Path, store: StorePlace, tmp_path: Path) -> None:
     with_all_kept(config, store)
     archive = archive_of(config, store)
-    one = archive.sessions[0]
-    archive.keep.pack(tmp_path / "some.pack", [one])
+    session = archive.sessions[0]
+    archive.keep.pack(tmp_path / "some.pack", [session])
     there = StorePlace(tmp_path / "there", tmp_path / "there-read", includes_foreign=True)
     other = Archive([], store=there)
     assert other.keep.unpack(tmp_path / "some.pack").files
     assert not other.keep.unpack(tmp_path / "some.pack").files
     assert [found.id for found in other.reopen().sessions] == []
     shutil.rmtree(config)
-    assert [found.id for found in other.reopen().sessions] == [one.id]
+    assert [found.id for found in other.reopen().sessions] == [session.id]
 
 
 def test_imported_backups_are_restored_to_this_client(
@@ -428,14 +430,14 @@ def test_forgotten_sessions_are_backed_up_again_only_by_name(
 ) -> None:
     with_all_kept(config, store)
     archive = archive_of(config, store)
-    one = next(session for session in archive.sessions if session.file)
-    archive.keep.forget(one)
+    item = next(session for session in archive.sessions if session.file)
+    archive.keep.forget(item)
     again = archive_of(config, store)
     assert again.keep.status().unkept == 1
     with pytest.raises(UserError, match="is not backed up"):
-        again.keep.restore(one.id)
+        again.keep.restore(item.id)
     assert again.keep.run().files == 0
-    assert again.keep.run(one).files
+    assert again.keep.run(item).files
     assert again.keep.status().unkept == 0
 
 
@@ -450,24 +452,24 @@ def test_foreign_backup_of_a_local_session_is_shown_once(config: Path, store: St
     there = StorePlace(store.folder, store.cache, includes_foreign=True)
 
     def shown() -> list[str]:
-        return [one.id for one in Archive([config], store=there) if one.id == kept.session]
+        return [item.id for item in Archive([config], store=there) if item.id == kept.session]
 
     assert shown() == [kept.session]
     empty(config)
     assert shown() == [kept.session]
-    place.forget([one for one in place.sessions() if one.root == kept.root])
+    place.forget([session for session in place.sessions() if session.root == kept.root])
     assert shown() == [kept.session]
     (found,) = Archive([config], store=there).inventory.deleted.kept.values()
     assert found.root == "claude-agent-sdk"
 
 
 def test_run_dry_run_and_status_agree(store: StorePlace, tmp_path: Path) -> None:
-    one, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+    item, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
     places = {
-        "a/transcript.jsonl": one,
+        "a/transcript.jsonl": item,
         "b/transcript.jsonl": other,
         "c/agents/agent-a1.jsonl": other,
-        "d/x/transcript.jsonl": one,
+        "d/x/transcript.jsonl": item,
         "e/x/transcript.jsonl": other,
     }
     for place, session in places.items():
@@ -484,12 +486,12 @@ def test_run_dry_run_and_status_agree(store: StorePlace, tmp_path: Path) -> None
     with (tmp_path / "logs" / "d/x/transcript.jsonl").open("a") as file:
         file.write("{}\n")
     again = archive_of(tmp_path / "logs", store)
-    assert [again.keep.status().unkept, again.keep.run().sessions] == [1, [one]]
+    assert [again.keep.status().unkept, again.keep.run().sessions] == [1, [item]]
 
 
 def test_files_beside_a_log_count_for_its_session(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
-    session = next(one for one in archive_of(config, store).sessions if one.file)
+    session = next(item for item in archive_of(config, store).sessions if item.file)
     session.path.with_suffix("").mkdir(exist_ok=True)
     (session.path.with_suffix("") / "custom-title.json").write_text("{}")
     archive = archive_of(config, store)
@@ -511,7 +513,9 @@ def log_in(config: Path, project: str, text: str, modified: float) -> Path:
 
 
 def shown(config: Path, store: StorePlace) -> list[tuple[str, bool]]:
-    return sorted((one.project, one.is_kept) for one in archive_of(config, store).sessions)
+    return sorted(
+        (session.project, session.is_kept) for session in archive_of(config, store).sessions
+    )
 
 
 def test_moved_session_is_shown_once(store: StorePlace, tmp_path: Path) -> None:
@@ -547,7 +551,10 @@ def test_log_with_the_same_id_does_not_hide_a_backup(
         return
     log_in(tmp_path / "second", "other", "y", 1_700_000_001)
     both = Archive([config, tmp_path / "second"], store=store).sessions
-    assert sorted((one.project, one.is_kept) for one in both) == [("kept", True), ("other", False)]
+    assert sorted((item.project, item.is_kept) for item in both) == [
+        ("kept", True),
+        ("other", False),
+    ]
 
 
 def test_status_lists_backups_of_other_folders(

@@ -29,8 +29,8 @@ def test_lines_join_to_the_file(
     found = survey_lines(path, len(data))
     shown = list(found.lines(found.numbers(None)))
     wanted = data.split(b"\n")[: len(found)]
-    assert [one.text for one in shown] == [line.decode("utf-8", "replace") for line in wanted]
-    assert [data[one.offset : one.offset + one.length] for one in shown] == wanted
+    assert [item.text for item in shown] == [line.decode("utf-8", "replace") for line in wanted]
+    assert [data[item.offset : item.offset + item.length] for item in shown] == wanted
     assert sum(found.counts.values()) == len(found) == len(shown)
     by_kind = [number for kind in found.names for number in found.numbers(kind)]
     assert sorted(by_kind) == list(found.numbers(None))

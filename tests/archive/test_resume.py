@@ -37,7 +37,7 @@ def held_in(
     file = config / "projects" / project / f"{name}.jsonl"
     file.parent.mkdir(parents=True)
     entries = [entry(number, cwd, **fields) for number, cwd in enumerate(directories)]
-    file.write_text("".join(json.dumps(one) + "\n" for one in entries))
+    file.write_text("".join(json.dumps(item) + "\n" for item in entries))
     return plan_resume(Archive([config]).session_at(file), default=config)
 
 
@@ -145,8 +145,8 @@ def test_command_for_a_turn_works_in_any_folder(
     monkeypatch.chdir(tmp_path)
     root = Path("logs")
     (session,) = Archive([root]).sessions
-    told = format_resume_at_turn(session, [root], None, "/opt/plait")
-    assert told == f"/opt/plait resume {session.id} --root {tmp_path / 'logs'} --at"
+    report = format_resume_at_turn(session, [root], None, "/opt/plait")
+    assert report == f"/opt/plait resume {session.id} --root {tmp_path / 'logs'} --at"
     assert format_resume_at_turn(session, [root], root) == f"plait resume {session.id} --at"
 
 

@@ -29,7 +29,7 @@ def exported(root: Path) -> dict[str, str]:
     site = Site()
     for family in ExportPlan(Archive([root]).sessions).families():
         list(site.family_files(family))
-    return {one.session: one.drawing for one in site.entries}
+    return {entry.session: entry.drawing for entry in site.entries}
 
 
 def served(root: Path, index: Path) -> dict[str, str]:
@@ -44,7 +44,7 @@ def dots(drawing: str) -> list[str]:
 
 
 def test_list_and_export_draw_the_same(gallery: Path, tmp_path: Path) -> None:
-    for example in sorted(one for one in gallery.iterdir() if (one / "projects").is_dir()):
+    for example in sorted(item for item in gallery.iterdir() if (item / "projects").is_dir()):
         if example.name != SHARING:
             assert exported(example) == served(example, tmp_path / example.name), example.name
 

@@ -51,9 +51,9 @@ def archive_of(drawing: Drawing, folder: Path) -> Archive:
 def test_star_is_set_once_and_removed_once(starred: StarFile) -> None:
     assert starred.stars() == ()
     assert [starred.star("one"), starred.star("one"), starred.star("two")] == [True, False, True]
-    assert {one.session for one in starred.stars()} == {"one", "two"}
+    assert {star.session for star in starred.stars()} == {"one", "two"}
     assert [starred.unstar("one"), starred.unstar("one")] == [True, False]
-    assert [one.session for one in starred.stars()] == ["two"]
+    assert [star.session for star in starred.stars()] == ["two"]
     assert starred.path.stat().st_mode & 0o777 == 0o600
 
 
@@ -63,8 +63,8 @@ def test_newest_comes_first(starred: StarFile) -> None:
     pins = {"s": {name: {"at": at, "turn": 1, "words": name} for name, at in times.items()}}
     starred.path.parent.mkdir()
     starred.path.write_text(json.dumps({"stars": stars, "pins": pins}))
-    assert [one.session for one in starred.stars()] == ["new", "old"]
-    assert [one.words for one in starred.pins()] == ["new", "old"]
+    assert [star.session for star in starred.stars()] == ["new", "old"]
+    assert [pin.words for pin in starred.pins()] == ["new", "old"]
 
 
 @settings(max_examples=30, deadline=None)
@@ -75,12 +75,12 @@ def test_other_content_of_the_file_stays(
     path = tmp_path_factory.mktemp("stars") / "stars.json"
     before = rest | {"version": 1, "stars": stars, "pins": pins}
     path.write_text(json.dumps(before))
-    one = StarFile(path)
-    assert one.star("a session")
-    assert one.pin("a session", "a record", 3, "words")
-    one.stars(), one.pins()
-    assert one.unstar("a session")
-    assert one.unpin("a session", "a record")
+    item = StarFile(path)
+    assert item.star("a session")
+    assert item.pin("a session", "a record", 3, "words")
+    item.stars(), item.pins()
+    assert item.unstar("a session")
+    assert item.unpin("a session", "a record")
     assert json.loads(path.read_text()) == before
 
 
@@ -95,7 +95,7 @@ def test_notes_are_stored_up_to_a_limit(starred: StarFile) -> None:
     [
         ("{", "is damaged"),
         ("[" * 100_000, "is damaged"),
-        ("[]", "has no stars"),
+        ("[]", "is not a file of stars"),
         ('{"version": 2}', "another version"),
         ('{"stars": []}', "another version"),
         ('{"pins": {"s": []}}', "another version"),
@@ -131,10 +131,10 @@ def test_concurrent_threads_lose_nothing(starred: StarFile) -> None:
             StarFile(starred.path).star(f"{name}{number}")
 
     threads = [Thread(target=work, args=[name]) for name in "abc"]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join(timeout=30)
+    for item in threads:
+        item.start()
+    for item in threads:
+        item.join(timeout=30)
     assert len(starred.stars()) == 24
 
 
@@ -146,9 +146,12 @@ def test_concurrent_processes_lose_nothing(starred: StarFile) -> None:
     running = [
         subprocess.Popen([sys.executable, "-c", code, str(starred.path), name]) for name in "ab"
     ]
-    assert [one.wait(timeout=60) for one in running] == [0, 0]
+    assert [item.wait(timeout=60) for item in running] == [0, 0]
     assert len(starred.stars()) == 20
-    assert sorted(one.name for one in starred.path.parent.iterdir()) == ["stars.json", "stars.lock"]
+    assert sorted(item.name for item in starred.path.parent.iterdir()) == [
+        "stars.json",
+        "stars.lock",
+    ]
 
 
 def test_archive_without_a_star_file(tmp_path: Path) -> None:
@@ -189,7 +192,7 @@ def test_turn_of_another_branch_can_be_pinned(tmp_path: Path) -> None:
     assert archive.stars.pin(session, 1, branch) == other
     assert len(archive.stars.pins(session)) == 2
     assert archive.stars.unpin(session, 1, branch).words == "And the sails?"
-    assert [one.words for one in archive.stars.pins()] == ["No, the oars."]
+    assert [pin.words for pin in archive.stars.pins()] == ["No, the oars."]
 
 
 def test_pins_survive_growth(tmp_path: Path) -> None:

@@ -159,9 +159,9 @@ def test_doctor_accounts_for_every_line(capfd: pytest.CaptureFixture[str], confi
 
 
 def test_doctor_prints_the_inventory(capfd: pytest.CaptureFixture[str], config: Path) -> None:
-    (one, two) = json.loads(out(capfd, "doctor", "--inventory", "--json", "--root", config))
-    assert (one["session"], one["lines"], one["human_turns"]) == (ONE, 3, 2)
-    assert one["versions"] == {"2.1.325": 1, "2.1.326": 1}
+    (first, two) = json.loads(out(capfd, "doctor", "--inventory", "--json", "--root", config))
+    assert (first["session"], first["lines"], first["human_turns"]) == (ONE, 3, 2)
+    assert first["versions"] == {"2.1.325": 1, "2.1.326": 1}
     assert two["types"] == {"user": 1}
     assert "Stop reasons" in out(capfd, "doctor", "--inventory", "--root", config)
 
@@ -215,11 +215,11 @@ def test_cat_prints_the_exact_bytes(config: Path) -> None:
 
 
 def test_cat_selects_lines(capfd: pytest.CaptureFixture[str], config: Path) -> None:
-    whole = out(capfd, "cat", ONE, "--root", config).splitlines()
-    assert out(capfd, "cat", ONE, "--line", 2, "--root", config).splitlines() == whole[1:2]
-    assert out(capfd, "cat", ONE, "--line", "2-", "--root", config).splitlines() == whole[1:]
+    full = out(capfd, "cat", ONE, "--root", config).splitlines()
+    assert out(capfd, "cat", ONE, "--line", 2, "--root", config).splitlines() == full[1:2]
+    assert out(capfd, "cat", ONE, "--line", "2-", "--root", config).splitlines() == full[1:]
     assert (
-        out(capfd, "cat", "basket", "--uuid", "u-and", "--root", config).splitlines() == whole[1:2]
+        out(capfd, "cat", "basket", "--uuid", "u-and", "--root", config).splitlines() == full[1:2]
     )
     pretty = out(capfd, "cat", ONE, "--line", 3, "--pretty", "--root", config)
     assert pretty.startswith('{\n  "type": "custom-title",\n')
@@ -353,7 +353,7 @@ def test_unreadable_files_do_not_stop_a_command(
 def test_doctor_names_unreadable_files(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     os.mkfifo(config / "projects" / SHOP / "pipe.jsonl")
     report = json.loads(out(capfd, "doctor", "--json", "--root", config))
-    unread = [one["file"] for one in report["findings"] if one["code"] == "unreadable"]
+    unread = [finding["file"] for finding in report["findings"] if finding["code"] == "unreadable"]
     assert [Path(file).name for file in unread] == ["pipe.jsonl"]
 
 
@@ -429,9 +429,11 @@ def test_logs_outside_the_projects_folder_are_reported(
     (root / "old" / "shop" / "one.jsonl").write_text("{}\n")
     (root / "projects" / "two.jsonl").write_text("")
     assert run(["doctor", "--root", str(root)]) == 0
-    said = " ".join(capfd.readouterr().out.split())
-    assert "1 log outside its `projects` folder not read, for example 'old/shop/one.jsonl'" in said
-    assert "nothing that was read is lost" in said
+    output = " ".join(capfd.readouterr().out.split())
+    assert (
+        "1 log outside its `projects` folder not read, for example 'old/shop/one.jsonl'" in output
+    )
+    assert "nothing that was read is lost" in output
     (root / "projects" / "two.jsonl").unlink()
     for command in (["ls"], []):
         assert run([*command, "--root", str(root)]) == 0

@@ -40,11 +40,11 @@ def test_compaction_sizes_agree(
     draw(COMPACTED).write(tmp_path / "logs")
     (log,) = (tmp_path / "logs").rglob("*.jsonl")
     names = {"SESSION": str(log), "FOLDER": str(tmp_path / "out")}
-    assert run([names.get(one, one) for one in FACES[face]]) == 0
-    told = capfd.readouterr().out
+    assert run([names.get(item, item) for item in FACES[face]]) == 0
+    report = capfd.readouterr().out
     pages = [page.read_text(encoding="utf-8") for page in (tmp_path / "out").rglob("*.html")]
-    told = "\n".join([told, *pages])
-    assert "115k" in told
-    assert "116k" not in told
-    assert "115,999" not in told
-    assert "8.0k" not in told
+    report = "\n".join([report, *pages])
+    assert "115k" in report
+    assert "116k" not in report
+    assert "115,999" not in report
+    assert "8.0k" not in report

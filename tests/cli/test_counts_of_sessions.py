@@ -66,10 +66,10 @@ def test_every_list_counts_the_same_sessions(
     stats = json.loads(out(capfd, "stats", "--root", root, "--json"))
     counts = [stats[name] for name in ("sessions", "all_sessions", "copied_sessions")]
     assert counts == [5, SESSIONS, 1]
-    said = out(capfd, "stats", "--root", root)
-    assert said.startswith("5 of 8 sessions")
-    assert "1 session not counted: copies of other sessions" in said
-    assert "2 sessions not counted: no conversation" in said
+    output = out(capfd, "stats", "--root", root)
+    assert output.startswith("5 of 8 sessions")
+    assert "1 session not counted: copies of other sessions" in output
+    assert "2 sessions not counted: no conversation" in output
     usage = json.loads(out(capfd, "usage", "session", "--root", root, "--json"))
     assert (usage["sessions"], usage["all_sessions"]) == (4, SESSIONS)
     assert "4 of 8 sessions: 4 sessions without usage" in out(
@@ -92,11 +92,13 @@ def test_transcripts_match_paths_and_the_index_lists_the_rest(
 ) -> None:
     paths = json.loads(out(capfd, "paths", "--root", root, "--json"))
     where = tmp_path / "out"
-    told = json.loads(out(capfd, "export", "--all", "--root", root, "-o", where, "--json"))
-    entries = [one for session in told["sessions"] for one in session["transcripts"]]
-    assert len([one for one in entries if one["status"]]) == len(paths) == 4
+    report = json.loads(out(capfd, "export", "--all", "--root", root, "-o", where, "--json"))
+    entries = [
+        transcript for session in report["sessions"] for transcript in session["transcripts"]
+    ]
+    assert len([entry for entry in entries if entry["status"]]) == len(paths) == 4
     assert len(list(where.glob("transcript_*.md"))) == len(entries)
-    assert told["counts"]["sessions"] == SESSIONS
+    assert report["counts"]["sessions"] == SESSIONS
     index = (where / "index.md").read_text()
     assert (
         "3 of 8 sessions, 4 paths, 1 session with only agent logs left, "

@@ -52,17 +52,17 @@ def test_long_answers_are_cut_unless_all_is_asked_for(
 ) -> None:
     cut = out(capfd, "diff", FORKED, "--root", gallery)
     assert cut.endswith("A   … 4 more lines, `--all` shows them\n")
-    whole = out(capfd, "diff", FORKED, "--all", "--root", gallery)
-    assert whole.startswith(cut.rpartition("A   …")[0])
-    assert whole.endswith("A   Shall I add it, and the same for deleted products?\n")
+    full = out(capfd, "diff", FORKED, "--all", "--root", gallery)
+    assert full.startswith(cut.rpartition("A   …")[0])
+    assert full.endswith("A   Shall I add it, and the same for deleted products?\n")
 
 
 def test_comparison_as_json(capfd: pytest.CaptureFixture[str], gallery: Path) -> None:
     found = json.loads(out(capfd, "diff", FORKED, "--json", "--root", gallery))
     assert found["shared_turns"] == 1
-    one, two = found["branches"]
-    assert (one["active"], two["active"]) == (True, False)
-    assert [turn["turn"] for turn in one["turns"]] == [2, 3]
+    first, two = found["branches"]
+    assert (first["active"], two["active"]) == (True, False)
+    assert [turn["turn"] for turn in first["turns"]] == [2, 3]
     assert [turn["prompt"] for turn in two["turns"]] == [
         "Take LIKE, we can always change it later."
     ]
@@ -102,6 +102,6 @@ def test_impossible_comparisons_are_explained(
 
 def test_only_prompts_make_a_branch(gallery: Path) -> None:
     archive = Archive([gallery])
-    told = archive.open(FORKED).conversations
+    report = archive.open(FORKED).conversations
     with pytest.raises(UserError, match="no branch 'an agent'"):
-        compare_branches(told, "an agent", None, archive.prices)
+        compare_branches(report, "an agent", None, archive.prices)

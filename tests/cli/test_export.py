@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from examples.drawing import draw
-from plait.cli import desktop
 from plait.cli.app import run
 from plait.line.output import OutputFolder
+from plait.terminal import desktop
 from tests.hostile.named import PATHS
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -55,8 +55,8 @@ def test_export_writes_a_private_folder(
 ) -> None:
     folder = tmp_path / "out" / "deep"
     code, out, err = ran(capfd, "--all", "--root", root, "-o", folder)
-    told = "".join(out.split()).split("(")[0]  # where lines end is up to the length of the path
-    assert (code, told) == (0, "".join(f"2 transcripts from 2 sessions in {folder}".split()))
+    report = "".join(out.split()).split("(")[0]  # where lines end is up to the length of the path
+    assert (code, report) == (0, "".join(f"2 transcripts from 2 sessions in {folder}".split()))
     assert "github token 1" in err and "redaction-report.json" in err.replace("\n", "")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
@@ -158,11 +158,11 @@ def test_to_stdout(root: Path, capfd: pytest.CaptureFixture[str], format_: str) 
     assert "Two ways." in out and "Else." in out
     assert TOKEN not in out and "github token" in err
     if format_ == "atif":
-        assert [one["schema_version"] for one in json.loads(out)] == ["ATIF-v1.8"] * 2
+        assert [item["schema_version"] for item in json.loads(out)] == ["ATIF-v1.8"] * 2
     if format_ == "toolpath":
         assert len(json.loads(out)["paths"]) == 2
     if format_ == "json":
-        assert [one["format"] for one in json.loads(out)] == ["plait-conversation/1"] * 2
+        assert [item["format"] for item in json.loads(out)] == ["plait-conversation/1"] * 2
     if format_ == "jsonl":
         assert all(map(json.loads, out.splitlines()))
 
@@ -227,11 +227,11 @@ def test_json_lists_written_files(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _ = ran(capfd, "--all", "--root", root, "-o", tmp_path / "out", "--json")
-    told = json.loads(out)
+    report = json.loads(out)
     written = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert code == 0
-    assert told["sessions"] == written["sessions"]
-    assert told["counts"]["transcripts"] == 2
+    assert report["sessions"] == written["sessions"]
+    assert report["counts"]["transcripts"] == 2
 
 
 def test_unwritable_folder(root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -306,10 +306,10 @@ def test_interrupted_export_is_overwritten(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "out"
-    whole = OutputFolder.write
+    full = OutputFolder.write
 
     def cut_short(self: OutputFolder, name: str, data: bytes) -> None:
-        whole(self, name, data)
+        full(self, name, data)
         if name == "sessions/" + f"{SESSION}.html":
             raise KeyboardInterrupt
 

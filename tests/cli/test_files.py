@@ -57,24 +57,24 @@ def command(
 
 
 def test_blame_prints_the_file(command: Command, script: Script) -> None:
-    told = command.run("blame", "cart.py")
-    lines = told.split("\n")
+    report = command.run("blame", "cart.py")
+    lines = report.split("\n")
     assert lines[1] == "4 lines: 3 likely, 1 unknown"
     assert lines[3].split() == ["unknown", "?1", "#", "by", "hand"]
     assert lines[4].split()[0] == f"{script.id[:8]}:1"
     assert lines[4].endswith(f"~2 {ONE}")
     assert lines[6].endswith(f"~4 {THREE}")
-    assert "written by hand or by a command" in told
-    assert f"plait show {script.id[:8]} --turn 1 --root" in told
+    assert "written by hand or by a command" in report
+    assert f"plait show {script.id[:8]} --turn 1 --root" in report
 
 
 def test_blame_json_has_the_documented_fields(command: Command, script: Script) -> None:
     found = command.json("blame", "cart.py")
-    assert [one["line"] for one in found] == [1, 2, 3, 4]
-    assert [one["text"] for one in found] == ["# by hand", ONE, TWO, THREE]
-    assert [one["turn"] for one in found] == [None, 1, 1, 2]
-    assert [one["session"] for one in found] == [None, *[script.id] * 3]
-    assert [one["certainty"] for one in found] == ["unknown", *["likely"] * 3]
+    assert [item["line"] for item in found] == [1, 2, 3, 4]
+    assert [item["text"] for item in found] == ["# by hand", ONE, TWO, THREE]
+    assert [item["turn"] for item in found] == [None, 1, 1, 2]
+    assert [item["session"] for item in found] == [None, *[script.id] * 3]
+    assert [item["certainty"] for item in found] == ["unknown", *["likely"] * 3]
     assert found[0]["uuid"] is found[0]["time"] is found[0]["commit"] is None
     assert found[1]["prompt"] == "make the cart"
     assert found[1]["time"].startswith("2026-03-02T09:00")
@@ -107,13 +107,13 @@ def test_impossible_requests_are_explained(
 
 
 def test_history_of_a_file(command: Command, script: Script) -> None:
-    told = command.run("history", "cart.py")
-    assert "2 changes in 1 session" in told
-    assert "created     +2  make the cart" in told
-    assert "edited   +1 −0  and a third" in told
+    report = command.run("history", "cart.py")
+    assert "2 changes in 1 session" in report
+    assert "created     +2  make the cart" in report
+    assert "edited   +1 −0  and a third" in report
     patch = command.run("history", "cart.py", "--patch")
     assert f"+{THREE}" in patch
-    assert [one["action"] for one in command.json("history", "cart.py")] == ["created", "edited"]
+    assert [item["action"] for item in command.json("history", "cart.py")] == ["created", "edited"]
 
 
 def test_file_at_a_point_in_time(command: Command, script: Script) -> None:
@@ -121,8 +121,8 @@ def test_file_at_a_point_in_time(command: Command, script: Script) -> None:
     assert command.run("history", "cart.py", "--at", "2") == f"{ONE}\n{TWO}\n{THREE}\n"
     before = command.run("history", "cart.py", "--at", "2026-03-02T08:00:00Z", code=2)
     assert "did not exist then" in before
-    told = command.json("history", "cart.py", "--at", "1")
-    assert (told["text"], told["certainty"]) == (f"{ONE}\n{TWO}\n", "sure")
+    report = command.json("history", "cart.py", "--at", "1")
+    assert (report["text"], report["certainty"]) == (f"{ONE}\n{TWO}\n", "sure")
 
 
 def test_content_known_only_from_patches_is_unknown(home: Scripted, command: Command) -> None:
@@ -139,9 +139,9 @@ def test_content_known_only_from_patches_is_unknown(home: Scripted, command: Com
 
 
 def test_net_change_of_a_session(command: Command, script: Script) -> None:
-    told = command.run("files", "latest")
-    assert "new  +3 −0        2  1, 2   " in told
-    assert "2 files: +4 −0 in total" in told
+    report = command.run("files", "latest")
+    assert "new  +3 −0        2  1, 2   " in report
+    assert "2 files: +4 −0 in total" in report
     first, second = command.json("files", "latest")
     assert (first["changes"], first["added"], first["is_new"]) == (2, 3, True)
     assert (second["path"].rpartition("/")[2], second["turns"]) == ("notes.md", [2])
@@ -149,9 +149,9 @@ def test_net_change_of_a_session(command: Command, script: Script) -> None:
 
 
 def test_files_are_extracted_to_a_folder(home: Scripted, command: Command, script: Script) -> None:
-    told = command.run("files", "latest", "--at", "1")
-    assert f"certain            {home.top / 'cart.py'}" in told
-    assert "did not exist (likely)" in told
+    report = command.run("files", "latest", "--at", "1")
+    assert f"certain            {home.top / 'cart.py'}" in report
+    assert "did not exist (likely)" in report
     assert "1 file written" in command.run("files", "latest", "--at", "1", "-o", "then")
     assert (home.top / "then/cart.py").read_text(encoding="utf-8") == f"{ONE}\n{TWO}\n"
     assert not (home.top / "then/outside").exists()
@@ -169,15 +169,15 @@ def test_nothing_is_written_outside_the_folder(
 ) -> None:
     (home.top / "then").mkdir()
     (home.top / "then" / "outside").symlink_to(home.top.parent)
-    told = command.json("files", "latest", "--at", "2", "-o", "then")
-    assert {one["name"] for one in told} == {"cart.py", None}
-    assert "is outside the folder" in {one["why"] for one in told if one["name"] is None}.pop()
+    report = command.json("files", "latest", "--at", "2", "-o", "then")
+    assert {item["name"] for item in report} == {"cart.py", None}
+    assert "is outside the folder" in {item["why"] for item in report if item["name"] is None}.pop()
 
 
 def test_git_notes_are_a_plan_first(home: Scripted, command: Command, script: Script) -> None:
-    told = command.run("blame", "cart.py", "--notes")
-    assert "a new note: cart.py" in told
-    assert "nothing written yet" in told
+    report = command.run("blame", "cart.py", "--notes")
+    assert "a new note: cart.py" in report
+    assert "nothing written yet" in report
     assert "refs/notes/ai" not in home.git("for-each-ref")
     assert command.json("blame", "cart.py", "--notes", "--yes")["written"] == 1
     note = home.git("notes", "--ref=ai", "show", "HEAD")
@@ -188,8 +188,8 @@ def test_git_notes_are_a_plan_first(home: Scripted, command: Command, script: Sc
     assert "the existing note already covers this file" in again
     script.log.unlink()
     lines = command.json("blame", "cart.py")
-    assert [one["session"] for one in lines] == [None, *[script.id] * 3]
-    assert {one["why"] for one in lines[1:]} == {"from a Git note"}
+    assert [line["session"] for line in lines] == [None, *[script.id] * 3]
+    assert {line["why"] for line in lines[1:]} == {"from a Git note"}
 
 
 def test_foreign_git_note_is_not_changed(home: Scripted, command: Command, script: Script) -> None:

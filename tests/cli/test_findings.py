@@ -91,10 +91,10 @@ def test_paths_are_short(path: str, expected: str | None) -> None:
 
 
 def test_common_root_is_named_once(tmp_path: Path) -> None:
-    one, two = torn(tmp_path / "one", ("a.jsonl", 1)), torn(tmp_path / "two", ("b.jsonl", 1))
-    assert common_folder([make_root(one)]) == one
-    assert common_folder([make_root(one / "a.jsonl")]) == one
-    assert common_folder([make_root(one), make_root(two)]) == tmp_path
+    first, two = torn(tmp_path / "one", ("a.jsonl", 1)), torn(tmp_path / "two", ("b.jsonl", 1))
+    assert common_folder([make_root(first)]) == first
+    assert common_folder([make_root(first / "a.jsonl")]) == first
+    assert common_folder([make_root(first), make_root(two)]) == tmp_path
     assert common_folder([]) is None
 
 

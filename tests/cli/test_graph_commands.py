@@ -286,7 +286,7 @@ def test_context_prints_json(capfd: pytest.CaptureFixture[str], work: Path) -> N
     assert drawing.names(found["chain"]) == ["B1", "C1", "U5", "A5"]
     assert [role for role, _ in found["messages"]] == ["user", "assistant"]
     assert found["messages"][1] == ["assistant", [{"type": "text", "text": "Thanks."}]]
-    assert {one["reason"] for one in found["left_out"]} <= {str(reason) for reason in Reason}
+    assert {item["reason"] for item in found["left_out"]} <= {str(reason) for reason in Reason}
     usage = found["usage"]
     assert found["tokens"] == sum(
         usage[name]
@@ -400,8 +400,8 @@ def test_graph_commands_on_real_logs(capfd: pytest.CaptureFixture[str], shared: 
         root = ("--root", shared / folder)
         tree = value(capfd, "tree", *root)
         paths = value(capfd, "paths", *root)
-        assert {one["session"] for one in paths} <= {one["session"] for one in tree}
-        assert all(len(one["uuids"]) == len(set(one["uuids"])) for one in paths)
+        assert {path["session"] for path in paths} <= {item["session"] for item in tree}
+        assert all(len(path["uuids"]) == len(set(path["uuids"])) for path in paths)
         assert out(capfd, "tree", *root)
         assert out(capfd, "log", "latest", "--all", "--records", *root)
         assert out(capfd, "context", "latest", *root)
@@ -440,27 +440,27 @@ def test_records_without_uuid_are_mentioned(
         '{"message": {"role": "user", "content": "hello"}}\n'
         '{"message": {"role": "assistant", "content": "hello"}}\n'
     )
-    told = "2 records without uuid not drawn; `plait cat` shows them"
-    assert out(capfd, command, file).splitlines()[-1] == told
+    report = "2 records without uuid not drawn; `plait cat` shows them"
+    assert out(capfd, command, file).splitlines()[-1] == report
 
 
 def test_log_mentions_what_was_recovered(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = draw("U1\nA1<\nU2<\nA2<\n").write(tmp_path)[0]
     file.write_bytes(file.read_bytes().replace(b"\n", b"", 1))
-    told = "2 records recovered from broken lines are not drawn: `plait doctor "
-    assert told in out(capfd, "log", file)
-    whole = draw("file whole\nU1\nA1<\n").write(tmp_path)[-1]
-    assert "recovered" not in out(capfd, "log", whole)
+    report = "2 records recovered from broken lines are not drawn: `plait doctor "
+    assert report in out(capfd, "log", file)
+    full = draw("file whole\nU1\nA1<\n").write(tmp_path)[-1]
+    assert "recovered" not in out(capfd, "log", full)
 
 
 def test_commands_give_one_title(capfd: pytest.CaptureFixture[str], work: Path) -> None:
     draw(TWO_FILES).write(work)
-    listed = {one["session"]: one["title"] for one in value(capfd, "ls", "--root", work)}
-    trunks = [one for one in value(capfd, "tree", "--root", work) if one["kind"] == "trunk"]
-    assert {one["session"]: one["title"] for one in trunks} == listed
-    ways = [one for one in value(capfd, "paths", "--root", work) if one["line"] in listed]
-    assert all(one["title"] == listed[one["session"]] for one in ways)
-    assert all(out(capfd, "log", one, "--root", work).startswith(listed[one]) for one in listed)
+    listed = {item["session"]: item["title"] for item in value(capfd, "ls", "--root", work)}
+    trunks = [item for item in value(capfd, "tree", "--root", work) if item["kind"] == "trunk"]
+    assert {item["session"]: item["title"] for item in trunks} == listed
+    ways = [item for item in value(capfd, "paths", "--root", work) if item["line"] in listed]
+    assert all(item["title"] == listed[item["session"]] for item in ways)
+    assert all(out(capfd, "log", item, "--root", work).startswith(listed[item]) for item in listed)
 
 
 UNSEEN = """
@@ -481,10 +481,10 @@ def beside(tmp_path: Path) -> Path:
 
 
 def test_entries_outside_the_chain_are_marked_everywhere(
-    capfd: pytest.CaptureFixture[str], beside: Path, tmp_path: Path
+    capfd: pytest.CaptureFixture[str], neighbour: Path, tmp_path: Path
 ) -> None:
-    at = ("--root", beside)
-    reasons = [one["reason"] for one in value(capfd, "context", SESSION, *at)["left_out"]]
+    at = ("--root", neighbour)
+    reasons = [item["reason"] for item in value(capfd, "context", SESSION, *at)["left_out"]]
     assert reasons == [Reason.UNSEEN, Reason.UNSEEN]
     logged = [line for line in out(capfd, "log", SESSION, *at).splitlines() if NOT_SENT in line]
     assert len(logged) == 1 and "Where is it computed?" in logged[0]
@@ -497,7 +497,7 @@ def test_entries_outside_the_chain_are_marked_everywhere(
     for form, name in (("md", "*.md"), ("txt", "*.txt"), ("html", "*.html")):
         where = ["--output", tmp_path / form, "--format", form, *at]
         assert run(["export", SESSION, *map(str, where)]) == 0
-        texts = [one.read_text() for one in (tmp_path / form).rglob(name)]
+        texts = [item.read_text() for item in (tmp_path / form).rglob(name)]
         assert any(NOT_SENT in text and "Where is it computed?" in text for text in texts), form
 
 
@@ -511,6 +511,6 @@ def test_entries_before_a_compaction_are_marked(
     capfd: pytest.CaptureFixture[str], work: Path
 ) -> None:
     found = value(capfd, "context", SESSION, "--root", work)["left_out"]
-    reasons = {one["line"]: one["reason"] for one in found}
+    reasons = {item["line"]: item["reason"] for item in found}
     assert [reasons[line] for line in (2, 5)] == [Reason.BEFORE_COMPACTION] * 2
     assert [reasons[line] for line in (6, 7, 8)] == [Reason.ABANDONED] * 3

@@ -41,9 +41,11 @@ def send_to(url: str) -> None:
     path.write_text(f'otlp_endpoint = "{url}"', encoding="utf-8")
 
 
-def hooked(*words: str, told: bytes | str = b"", **env: str) -> "subprocess.CompletedProcess[str]":
+def hooked(
+    *words: str, report: bytes | str = b"", **env: str
+) -> "subprocess.CompletedProcess[str]":
     """Run a hook as Claude Code does."""
-    data = told.decode() if isinstance(told, bytes) else told
+    data = report.decode() if isinstance(report, bytes) else report
     return subprocess.run(
         ["sh", "-c", '"$0" "$@"', *PLAIT, "hook", *words],
         input=data,
@@ -80,16 +82,16 @@ def test_sending_can_be_awaited(folder: Path, tmp_path: Path) -> None:
     log = Growing(tmp_path / "p")
     log.turn("one", is_closed=False)
     with Receiver() as receiver:
-        told = json.dumps(log.told("SessionEnd"))
+        report = json.dumps(log.told("SessionEnd"))
         words = ("session-end", "--wait", "--verbose")
         send_to(receiver.url)
-        done = hooked(*words, told=told)
+        done = hooked(*words, told=report)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "plait hook session-end: done\n")
     assert receiver.names() == ["Turn 1"]
 
 
 @pytest.mark.parametrize(
-    ("words", "told", "env"),
+    ("words", "report", "env"),
     [
         (("stop",), "", {}),
         (("stop", "--nonsense", "more"), "", {}),
@@ -99,9 +101,9 @@ def test_sending_can_be_awaited(folder: Path, tmp_path: Path) -> None:
     ids=["nothing", "odd-options", "nowhere-to-write", "broken-config"],
 )
 def test_errors_never_reach_claude_code(
-    folder: Path, words: tuple[str, ...], told: str, env: dict[str, str]
+    folder: Path, words: tuple[str, ...], report: str, env: dict[str, str]
 ) -> None:
-    done = hooked(*words, told=told, **env)
+    done = hooked(*words, told=report, **env)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -144,8 +146,10 @@ def test_hook_imports_very_little(folder: Path) -> None:
     found = done.stdout.split()
     ours = ["cli", "errors", "hook", "hook.event"]
     ours += ["trace", "trace.hook_event"]
-    assert [one for one in found if one.startswith("plait.")] == [f"plait.{one}" for one in ours]
-    assert {one for one in found if not one.startswith("plait")} <= {"fcntl", "select", "time"}
+    assert [item for item in found if item.startswith("plait.")] == [
+        f"plait.{item}" for item in ours
+    ]
+    assert {item for item in found if not item.startswith("plait")} <= {"fcntl", "select", "time"}
 
 
 HOMES = {
@@ -166,8 +170,8 @@ def test_fast_state_path_agrees_with_the_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, config: str
 ) -> None:
     names = ("PLAIT_STATE_DIR", "PLAIT_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME")
-    for one in names:
-        monkeypatch.delenv(one, raising=False)
+    for item in names:
+        monkeypatch.delenv(item, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     for key, value in HOMES[name].items():
@@ -296,7 +300,7 @@ def test_keys_stay_out_of_claude_codes_settings(
     assert "sk-2" not in (nobodys_home / ".claude" / "settings.json").read_text(encoding="utf-8")
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> Any:
+def run_json(capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
@@ -307,7 +311,7 @@ def test_status_lists_installed_hooks(
     (nobodys_home / ".claude" / "settings.json").write_text("{", encoding="utf-8")
     capsys.readouterr()
     assert plait("trace", "hooks", "--json") == 0
-    found = said(capsys)
+    found = run_json(capsys)
     user, project, local = found["installed"]
     assert "is not JSON" in user["error"]
     assert "is not JSON" in project["error"]  # the home is the project here
@@ -329,7 +333,7 @@ def test_trace_status_lists_pending_and_refused_jobs(
     assert plait("trace", "flush") == 3
     assert "3 spans still waiting: connection failed" in capsys.readouterr().err
     assert plait("trace", "status", "--json") == 0
-    found = said(capsys)
+    found = run_json(capsys)
     assert (found["waiting"], found["tries"], found["last_error"]) == (3, 1, "connection failed")
     assert found["sessions"][0]["waiting"] == 3
     with Receiver(lambda _: Answer(403)) as receiver:
@@ -397,11 +401,11 @@ def test_langfuse_keys_from_project_settings(
                 file = project / ".claude" / "settings.local.json"
                 content = langfuse_settings(receiver.url, f"pk-{name}")
                 file.write_text(json.dumps(content), encoding="utf-8")
-            told = {**log.told("SessionEnd"), "cwd": str(project)}
+            report = {**log.told("SessionEnd"), "cwd": str(project)}
             done = subprocess.run(
                 f"{command} --wait",
                 shell=True,
-                input=json.dumps(told).encode(),
+                input=json.dumps(report).encode(),
                 capture_output=True,
                 timeout=60,
                 check=False,
@@ -416,7 +420,7 @@ def test_langfuse_keys_from_project_settings(
     assert request["headers"]["authorization"] == f"Basic {keys}"
     capsys.readouterr()
     assert plait("trace", "status", "--json") == 0
-    status = said(capsys)
+    status = run_json(capsys)
     assert status["target"].startswith(configured.url)
     urls = {environment["target"] for environment in status["environments"]}
     assert urls == {f"{receiver.url}/api/public/otel/v1/traces" for receiver in (shop, till)}
@@ -429,20 +433,20 @@ def test_langfuse_keys_from_project_settings(
 def test_hook_environment_configures_or_disables_langfuse(folder: Path, tmp_path: Path) -> None:
     log = Growing(tmp_path / "p")
     log.turn("one")
-    told, words = json.dumps(log.told("SessionEnd")), ("session-end", "--verbose", "--wait")
+    report, words = json.dumps(log.told("SessionEnd")), ("session-end", "--verbose", "--wait")
     with Receiver() as configured, Receiver() as receiver:
         send_to(configured.url)
         variables = langfuse_settings(receiver.url, "pk")["env"]
         off = {**variables, "TRACE_TO_LANGFUSE": "false"}
-        done = hooked(*words, "--from-environment", told=told, **off)
+        done = hooked(*words, "--from-environment", told=report, **off)
         assert "switched off" in done.stderr
         lacking = {**variables, "CC_LANGFUSE_SECRET_KEY": ""}
-        done = hooked(*words, "--from-environment", told=told, **lacking)
+        done = hooked(*words, "--from-environment", told=report, **lacking)
         assert "a key is missing" in done.stderr
         assert configured.requests == receiver.requests == []
-        assert hooked(*words, told=told, **variables).returncode == 0  # without the option
+        assert hooked(*words, told=report, **variables).returncode == 0  # without the option
         assert (configured.names(), receiver.names()) == (["Turn 1"], [])
-        assert hooked(*words, "--from-environment", told=told, **variables).returncode == 0
+        assert hooked(*words, "--from-environment", told=report, **variables).returncode == 0
     assert receiver.names() == ["Turn 1"]
 
 

@@ -104,8 +104,10 @@ class Place:
         """Return the exit code of a run."""
         assert self.runs.stdin
         assert self.runs.stdout
-        told = json.dumps(self.log.told())
-        self.runs.stdin.write(json.dumps([self.env, arguments, told, steps, room]).encode() + b"\n")
+        report = json.dumps(self.log.told())
+        self.runs.stdin.write(
+            json.dumps([self.env, arguments, report, steps, room]).encode() + b"\n"
+        )
         self.runs.stdin.flush()
         return int(self.runs.stdout.readline())
 
@@ -191,11 +193,11 @@ def test_many_hooks_at_once(runs: Runs, tmp_path: Path) -> None:
             log.turn("one")
         command, env = [sys.executable, "-m", "plait", "hook", "stop"], {**os.environ, **place.env}
         running = [subprocess.Popen(command, stdin=subprocess.PIPE, env=env) for _ in logs]
-        for one, log in zip(running, logs, strict=True):
-            assert one.stdin
-            one.stdin.write(json.dumps(log.told()).encode())
-            one.stdin.close()
-        assert [one.wait(60) for one in running] == [0] * len(logs)
+        for item, log in zip(running, logs, strict=True):
+            assert item.stdin
+            item.stdin.write(json.dumps(log.told()).encode())
+            item.stdin.close()
+        assert [item.wait(60) for item in running] == [0] * len(logs)
         place.settle()
     assert receiver.names() == ["Turn 1"] * 2
     assert set(receiver.arrivals.values()) == {1}

@@ -213,7 +213,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def arguments(root: Path, command: str, given: list[str], *more: str) -> list[str]:
     """Return what is run: a command over the archive."""
     named = max(root.glob("projects/*/*.jsonl"))
-    words = [str(named) if one == FILE else one for one in given]
+    words = [str(named) if item == FILE else item for item in given]
     name = [command] if command else []
     first, rest = (words[:1], words[1:]) if command in ("hook", "lake", "trace") else ([], words)
     place = (
@@ -229,7 +229,7 @@ def test_every_command_is_covered() -> None:
 @pytest.mark.parametrize(
     ("command", "given"),
     [(name, given) for name, runs in RUNS.items() for given in runs],
-    ids=lambda one: " ".join(one).replace("\x1b", "ESC") if isinstance(one, list) else one,
+    ids=lambda item: " ".join(item).replace("\x1b", "ESC") if isinstance(item, list) else item,
 )
 def test_output_cannot_control_the_terminal(
     root: Path,
@@ -242,11 +242,11 @@ def test_output_cannot_control_the_terminal(
     monkeypatch.chdir(tmp_path)
     code = run(arguments(root, command, given))
     out, err = capfd.readouterr()
-    said = out + err
-    assert code in (0, 1, 2, 3), said[-500:]
-    assert UNSAFE.findall(said) == []
+    output = out + err
+    assert code in (0, 1, 2, 3), output[-500:]
+    assert UNSAFE.findall(output) == []
     if command in LISTS:
-        assert "\nhint: run this" not in said
+        assert "\nhint: run this" not in output
     assert not (tmp_path / "owned").exists()
     if "--json" in given and code == 0:
         json.loads(out)
@@ -265,7 +265,7 @@ def test_output_cannot_control_the_terminal(
         ("export", [FILE, "-o", "-", "-f", "jsonl", "--no-redact"]),
         ("", []),
     ],
-    ids=lambda one: " ".join(one) if isinstance(one, list) else one,
+    ids=lambda item: " ".join(item) if isinstance(item, list) else item,
 )
 def test_output_on_a_terminal_is_safe(
     root: Path, tmp_path: Path, command: str, given: list[str]
@@ -277,10 +277,10 @@ def test_output_on_a_terminal_is_safe(
         words, stdout=theirs, stderr=theirs, stdin=theirs, cwd=tmp_path, env=environment
     )
     os.close(theirs)
-    said = screen(ours).decode("utf-8", "replace").replace("\r\n", "\n")
+    output = screen(ours).decode("utf-8", "replace").replace("\r\n", "\n")
     assert process.wait(timeout=60) in (0, 1)
-    assert "Traceback" not in said
-    assert UNSAFE.findall(OWN_STYLE.sub("", said)) == []
+    assert "Traceback" not in output
+    assert UNSAFE.findall(OWN_STYLE.sub("", output)) == []
 
 
 def screen(handle: int) -> bytes:
@@ -311,15 +311,15 @@ COMMAND = re.compile(
         ("context", [FILE]),
         ("", []),
     ],
-    ids=lambda one: " ".join(one) if isinstance(one, list) else one,
+    ids=lambda item: " ".join(item) if isinstance(item, list) else item,
 )
 def test_suggested_commands_are_quoted(tmp_path: Path, command: str, given: list[str]) -> None:
     evil = "$(>own);>own;#"  # harmful within the eight letters that an id is shortened to
     root = hostile_archive(tmp_path / "root", f"{evil} said", evil)
     words = [*PLAIT, *arguments(root, command, given)]
     done = subprocess.run(words, capture_output=True, cwd=tmp_path, timeout=120, check=False)
-    said = (done.stdout + done.stderr).decode()
-    found = [one for one in COMMAND.findall(said) if "own" in one]
+    output = (done.stdout + done.stderr).decode()
+    found = [item for item in COMMAND.findall(output) if "own" in item]
     assert found or command != "search"
     for line in found:
         script = f"plait() {{ :; }}; claude() {{ :; }}; mkdir() {{ :; }}; cd() {{ :; }}\n{line}\n"

@@ -15,7 +15,7 @@ from plait.insights.report import group_by_session as by_session
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 
 
-def told(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
+def run_text(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
     code = run(["insights", *map(str, arguments), "-z", "UTC"])
     captured = capfd.readouterr()
     assert (code, captured.err) == (0, "")
@@ -23,14 +23,14 @@ def told(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 
 def value(capfd: pytest.CaptureFixture[str], *arguments: object) -> Any:
-    return json.loads(told(capfd, *arguments, "--json"))
+    return json.loads(run_text(capfd, *arguments, "--json"))
 
 
 def test_trends_habits_and_outliers(capfd: pytest.CaptureFixture[str]) -> None:
-    printed = told(capfd, "--root", GALLERY)
+    printed = run_text(capfd, "--root", GALLERY)
     assert "Cost                     $1.81             $0.09  19.0 ×" in printed
     assert (
-        "Small questions are sent to an expensive model\n10 of 149 responses, $0.11: ask" in printed
+        "Small questions are sent to an expensive model\n10 of 149 responses, $0.11: use" in printed
     )
     assert "c85a106f  A small team for the docs  $0.37 cost, 3.6 × the median of $0.10" in printed
     assert "threshold: 5 times or more" in printed
@@ -54,7 +54,7 @@ def test_json_agrees_with_the_text_and_with_usage(
     span = ["--since", trends["since"], "--until", "2026-10-13"]
     assert run(["usage", "--json", "--root", str(GALLERY), "-z", "UTC", *span]) == 0
     totals = json.loads(capfd.readouterr().out)["totals"]
-    now = {one["measure"]: one["now"] for one in trends["measures"]}
+    now = {item["measure"]: item["now"] for item in trends["measures"]}
     assert now["tokens"] == totals["total_tokens"]
     assert now["cost"] == pytest.approx(totals["cost_usd"])
 
@@ -72,7 +72,7 @@ def test_the_index_answers_what_the_logs_answer(
 def test_few_turns_give_no_habits(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     found = value(capfd, "--root", GALLERY, "--project", "ledger")
     assert found["habits"] == []
-    assert told(capfd, "--root", tmp_path).startswith("no insights")
+    assert run_text(capfd, "--root", tmp_path).startswith("no insights")
 
 
 def test_unknown_name(capfd: pytest.CaptureFixture[str]) -> None:

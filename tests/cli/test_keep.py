@@ -16,8 +16,8 @@ import pytest
 
 from plait.cli.app import run
 
-Said: TypeAlias = Callable[..., str]
-Told: TypeAlias = Callable[..., Any]
+RunText: TypeAlias = Callable[..., str]
+RunJson: TypeAlias = Callable[..., Any]
 DAY = 86400
 
 
@@ -31,7 +31,7 @@ def config(gallery: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def said(config: Path, capfd: pytest.CaptureFixture[str]) -> Said:
+def run_text(config: Path, capfd: pytest.CaptureFixture[str]) -> RunText:
     """Run a command on it and return what it prints."""
 
     def runs(*words: str, code: int = 0) -> str:
@@ -43,8 +43,8 @@ def said(config: Path, capfd: pytest.CaptureFixture[str]) -> Said:
 
 
 @pytest.fixture
-def told(said: Said) -> Told:
-    return lambda *words: json.loads(said(*words, "--json"))
+def run_json(run_text: RunText) -> RunJson:
+    return lambda *words: json.loads(run_text(*words, "--json"))
 
 
 def logs(config: Path) -> list[Path]:
@@ -57,7 +57,7 @@ def empty(config: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_read_is_named(
-    config: Path, said: Said, told: Told, monkeypatch: pytest.MonkeyPatch
+    config: Path, run_text: RunText, run_json: RunJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = str(next(config.glob("projects/*")))
     scandir = os.scandir
@@ -70,115 +70,121 @@ def test_a_folder_that_cannot_be_read_is_named(
     expected = f"1 file or folder could not be read: '{closed}': permission denied"
     with monkeypatch.context() as patched:
         patched.setattr("plait.store.sources.os.scandir", refuse)
-        assert f"error: {expected}; not backed up" in said("keep", code=3)
-    assert told("keep", "status")["kept"] > 0  # the others are backed up all the same
+        assert f"error: {expected}; not backed up" in run_text("keep", code=3)
+    assert run_json("keep", "status")["kept"] > 0  # the others are backed up all the same
 
 
-def test_everything_is_backed_up_once(config: Path, said: Said, told: Told) -> None:
-    assert "nothing was written" in said("keep", "--dry-run")
-    planned = told("keep", "--dry-run")
+def test_everything_is_backed_up_once(config: Path, run_text: RunText, run_json: RunJson) -> None:
+    assert "nothing was written" in run_text("keep", "--dry-run")
+    planned = run_json("keep", "--dry-run")
     assert (planned["dry_run"], len(planned["sessions"])) == (True, len(logs(config)))
-    assert told("keep", "status")["kept"] == 0
-    done = told("keep")
+    assert run_json("keep", "status")["kept"] == 0
+    done = run_json("keep")
     assert (done["dry_run"], sorted(done["sessions"])) == (False, sorted(planned["sessions"]))
     assert done["files"] == planned["files"] == len([*config.rglob("*.json*")])
     assert 0 < done["stored_bytes"] < done["bytes"] == planned["bytes"]
-    assert said("keep") == f"nothing new: {done['files']} files already backed up\n"
-    assert said("keep", "--dry-run").startswith("nothing to back up")
+    assert run_text("keep") == f"nothing new: {done['files']} files already backed up\n"
+    assert run_text("keep", "--dry-run").startswith("nothing to back up")
 
 
-def test_status_json_has_the_documented_keys(config: Path, said: Said, told: Told) -> None:
+def test_status_json_has_the_documented_keys(
+    config: Path, run_text: RunText, run_json: RunJson
+) -> None:
     first = logs(config)[0]
     os.utime(first, (time.time() - 28.5 * DAY,) * 2)
-    status = told("keep", "status")
+    status = run_json("keep", "status")
     assert {"kept", "unkept", "at_risk", "bytes", "stored_bytes"} <= status.keys()
     day = time.strftime("%Y-%m-%d", time.localtime(first.stat().st_mtime + 30 * DAY))
     risk = status["at_risk"][0]
     assert (risk["session"], risk["deleted_on"]) == (first.stem, day)
     assert len(status["at_risk"]) == status["unkept"] == len(logs(config))
-    words = said("keep", "status")
+    words = run_text("keep", "status")
     assert "1 session will be deleted within a week:" in words
     assert f"{day}         {first.stem[:8]}" in words
     os.utime(first, (time.time() - 31 * DAY,) * 2)
-    assert "at the next start" in said("keep", "status")
-    said("keep")
-    assert "everything is backed up" in said("keep", "status")
-    assert told("keep", "status")["at_risk"] == []
+    assert "at the next start" in run_text("keep", "status")
+    run_text("keep")
+    assert "everything is backed up" in run_text("keep", "status")
+    assert run_json("keep", "status")["at_risk"] == []
 
 
 def test_deleted_sessions_are_listed_marked_and_restored(
-    config: Path, said: Said, told: Told
+    config: Path, run_text: RunText, run_json: RunJson
 ) -> None:
-    said("keep")
+    run_text("keep")
     before = {path: (path.read_bytes(), path.stat()) for path in config.rglob("*.json*")}
     empty(config)
-    listed = told("ls")
-    assert all(one["kept"] and one["deleted_at"] is None for one in listed)
-    assert told("ls", "--kept") == listed
+    listed = run_json("ls")
+    assert all(item["kept"] and item["deleted_at"] is None for item in listed)
+    assert run_json("ls", "--kept") == listed
     for words in (("ls",), ("tree",), ("paths",), ("usage", "session"), ("search", "the")):
-        assert "kept" in said(*words), words
+        assert "kept" in run_text(*words), words
     for path in [path for path in before if path.parent.parent.name == "projects"]:
-        assert "  kept\n" in said("show", path.stem)
-        restored = told("restore", path.stem)
+        assert "  kept\n" in run_text("show", path.stem)
+        restored = run_json("restore", path.stem)
         assert restored["path"] == str(path)
         assert restored["sha256"] == hashlib.sha256(before[path][0]).hexdigest()
     for path, (data, status) in before.items():
         now = path.stat()
         assert path.read_bytes() == data
         assert (now.st_mtime_ns, now.st_mode) == (status.st_mtime_ns, status.st_mode)
-    assert told("ls", "--kept") == []
-    assert said("restore", logs(config)[0].stem).startswith("nothing to do: ")
+    assert run_json("ls", "--kept") == []
+    assert run_text("restore", logs(config)[0].stem).startswith("nothing to do: ")
 
 
-def test_restore_elsewhere_keeps_the_layout(config: Path, told: Told, said: Said) -> None:
-    said("keep")
+def test_restore_elsewhere_keeps_the_layout(
+    config: Path, run_json: RunJson, run_text: RunText
+) -> None:
+    run_text("keep")
     log = logs(config)[0]
-    restored = told("restore", log.stem, "--to", str(config.parent / "there"))
+    restored = run_json("restore", log.stem, "--to", str(config.parent / "there"))
     assert restored["path"] == str(config.parent / "there" / log.relative_to(config))
     assert Path(restored["path"]).read_bytes() == log.read_bytes()
 
 
-def test_differing_existing_file_stays(config: Path, said: Said) -> None:
-    said("keep")
+def test_differing_existing_file_stays(config: Path, run_text: RunText) -> None:
+    run_text("keep")
     log = logs(config)[0]
     log.write_bytes(b'{"type":"tag"}\n')
-    assert "differs from the backup" in said("restore", str(log), code=1)
+    assert "differs from the backup" in run_text("restore", str(log), code=1)
     assert log.read_bytes() == b'{"type":"tag"}\n'
-    assert "restored" in said("restore", str(log), "--overwrite")
+    assert "restored" in run_text("restore", str(log), "--overwrite")
     assert log.read_bytes() != b'{"type":"tag"}\n'
 
 
 def test_restore_can_touch_an_old_session(
-    config: Path, said: Said, capfd: pytest.CaptureFixture[str]
+    config: Path, run_text: RunText, capfd: pytest.CaptureFixture[str]
 ) -> None:
     log = logs(config)[0]
     os.utime(log, (time.time() - 40 * DAY,) * 2)
-    said("keep")
+    run_text("keep")
     empty(config)
     assert run(["restore", log.stem, "--root", str(config)]) == 0
     assert "may delete it again" in capfd.readouterr().err
-    said("restore", log.stem, "--touch")
+    run_text("restore", log.stem, "--touch")
     assert time.time() - log.stat().st_mtime < 600
 
 
-def test_resume_offers_to_restore_first(config: Path, said: Said, told: Told) -> None:
-    said("keep")
+def test_resume_offers_to_restore_first(config: Path, run_text: RunText, run_json: RunJson) -> None:
+    run_text("keep")
     log = logs(config)[0]
     empty(config)
-    assert f"`plait resume {log.stem[:8]} --restore --root {config}`" in said("resume", log.stem)
-    answer = told("resume", log.stem)
+    assert f"`plait resume {log.stem[:8]} --restore --root {config}`" in run_text(
+        "resume", log.stem
+    )
+    answer = run_json("resume", log.stem)
     assert (answer["resumes"], answer["kept"], answer["line"]) == (False, True, None)
-    assert "--restore --run" in said("resume", log.stem, "--run", code=2)
+    assert "--restore --run" in run_text("resume", log.stem, "--run", code=2)
     assert not log.exists()
-    assert f"claude --resume {log.stem}" in said("resume", log.stem, "--restore")
+    assert f"claude --resume {log.stem}" in run_text("resume", log.stem, "--restore")
     assert time.time() - log.stat().st_mtime < 600
 
 
 @pytest.mark.parametrize(("answer", "is_restored"), [(b"y\n", True), (b"n\n", False)])
 def test_restore_asks_on_a_terminal(
-    config: Path, said: Said, answer: bytes, is_restored: bool
+    config: Path, run_text: RunText, answer: bytes, is_restored: bool
 ) -> None:
-    said("keep")
+    run_text("keep")
     log = logs(config)[0]
     empty(config)
     ours, theirs = pty.openpty()
@@ -192,15 +198,17 @@ def test_restore_asks_on_a_terminal(
     assert (b"claude --resume" in printed) is is_restored
 
 
-def test_selected_sessions_are_backed_up(config: Path, said: Said, told: Told) -> None:
-    one, other = logs(config)[:2]
-    assert told("keep", one.stem)["sessions"] == [one.stem]
-    assert told("keep", str(other))["sessions"] == [other.stem]
-    assert one.stem not in told("keep", "--project", other.parent.name, "--dry-run")["sessions"]
-    assert "no session" in said("keep", "nobody", code=2)
-    assert "no session matches" in said("keep", "--project", "nobody", code=2)
+def test_selected_sessions_are_backed_up(
+    config: Path, run_text: RunText, run_json: RunJson
+) -> None:
+    log, other = logs(config)[:2]
+    assert run_json("keep", log.stem)["sessions"] == [log.stem]
+    assert run_json("keep", str(other))["sessions"] == [other.stem]
+    assert log.stem not in run_json("keep", "--project", other.parent.name, "--dry-run")["sessions"]
+    assert "no session" in run_text("keep", "nobody", code=2)
+    assert "no session matches" in run_text("keep", "--project", "nobody", code=2)
     empty(config)
-    assert "backed up already" in said("keep", one.stem, code=2)
+    assert "backed up already" in run_text("keep", log.stem, code=2)
 
 
 def test_log_outside_the_roots_is_backed_up_and_found(
@@ -212,87 +220,95 @@ def test_log_outside_the_roots_is_backed_up_and_found(
     assert json.loads(capfd.readouterr().out)["sessions"] == [log.stem]
     log.unlink()
     assert run(["ls", "--json", "--root", str(config)]) == 0
-    found = {one["session"]: one["kept"] for one in json.loads(capfd.readouterr().out)}
+    found = {item["session"]: item["kept"] for item in json.loads(capfd.readouterr().out)}
     assert found[log.stem]
 
 
-def test_forgetting_is_a_plan_first(config: Path, said: Said, told: Told) -> None:
-    said("keep")
+def test_forgetting_is_a_plan_first(config: Path, run_text: RunText, run_json: RunJson) -> None:
+    run_text("keep")
     log = logs(config)[0]
-    assert "nothing was deleted" in said("keep", "forget", log.stem)
-    assert told("keep", "status")["unkept"] == 0
-    assert told("keep", "forget", log.stem, "--yes")["sessions"] == [log.stem]
-    assert told("keep", "status")["unkept"] == 1
+    assert "nothing was deleted" in run_text("keep", "forget", log.stem)
+    assert run_json("keep", "status")["unkept"] == 0
+    assert run_json("keep", "forget", log.stem, "--yes")["sessions"] == [log.stem]
+    assert run_json("keep", "status")["unkept"] == 1
     empty(config)
-    assert log.stem not in {one["session"] for one in told("ls")}
-    assert "lost for good" in said("keep", "forget", "latest")
-    assert said("keep", "forget", "--max-age", "100000") == "nothing to delete\n"
-    left = told("keep", "forget", "--max-size", "0")
+    assert log.stem not in {item["session"] for item in run_json("ls")}
+    assert "lost for good" in run_text("keep", "forget", "latest")
+    assert run_text("keep", "forget", "--max-age", "100000") == "nothing to delete\n"
+    left = run_json("keep", "forget", "--max-size", "0")
     assert left["forgotten"] is False
-    assert told("keep", "forget", "--max-size", "0", "--yes")["sessions"] == left["sessions"] != []
-    assert told("ls") == []
+    assert (
+        run_json("keep", "forget", "--max-size", "0", "--yes")["sessions"] == left["sessions"] != []
+    )
+    assert run_json("ls") == []
     for wrong in ([], ["x", "--max-age", "1"]):
-        assert "name sessions or give a limit" in said("keep", "forget", *wrong, code=2)
-    assert "is not a size" in said("keep", "forget", "--max-size", "much", code=2)
+        assert "name sessions or give a limit" in run_text("keep", "forget", *wrong, code=2)
+    assert "is not a size" in run_text("keep", "forget", "--max-size", "much", code=2)
 
 
 def test_packed_sessions_are_imported_once(
-    config: Path, said: Said, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    config: Path,
+    run_text: RunText,
+    run_json: RunJson,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    said("keep")
+    run_text("keep")
     file = str(tmp_path / "all.pack")
-    packed = told("keep", "pack", file)
+    packed = run_json("keep", "pack", file)
     assert len(packed["sessions"]) == len(logs(config))
     monkeypatch.setenv("PLAIT_DATA_DIR", str(tmp_path / "elsewhere"))
-    assert told("keep", "unpack", file)["files"] == packed["files"]
-    assert said("keep", "unpack", file) == f"nothing new in '{file}'\n"
+    assert run_json("keep", "unpack", file)["files"] == packed["files"]
+    assert run_text("keep", "unpack", file) == f"nothing new in '{file}'\n"
     empty(config)
-    assert len(told("ls", "--kept")) == len(packed["sessions"])
+    assert len(run_json("ls", "--kept")) == len(packed["sessions"])
 
 
 def test_damaged_block_is_reported(
-    config: Path, said: Said, told: Told, nobodys_home: Path
+    config: Path, run_text: RunText, run_json: RunJson, nobodys_home: Path
 ) -> None:
-    said("keep")
-    assert "no damage" in said("keep", "verify")
+    run_text("keep")
+    assert "no damage" in run_text("keep", "verify")
     pack = next((nobodys_home / "data" / "plait" / "keep" / "packs").glob("*.pack"))
     data = bytearray(pack.read_bytes())
     data[len(data) // 2] ^= 1
     pack.write_bytes(data)
-    assert "damage" in said("keep", "verify", code=1)
-    said("keep", "verify", "--json", code=1)
+    assert "damage" in run_text("keep", "verify", code=1)
+    run_text("keep", "verify", "--json", code=1)
 
 
 def test_arguments_are_subcommands_or_sessions(
-    config: Path, said: Said, capfd: pytest.CaptureFixture[str]
+    config: Path, run_text: RunText, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["keep", "--root", str(config), "status", "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["kept"] == 0
-    assert "no session" in said("keep", "--", "status", code=2)
-    assert "no session matches" in said("keep", "--project", "status", code=2)
+    assert "no session" in run_text("keep", "--", "status", code=2)
+    assert "no session matches" in run_text("keep", "--project", "status", code=2)
     assert run(["keep", "--help"]) == 0
     shown = capfd.readouterr().out
     assert all(word in shown for word in ("status", "verify", "forget", "pack", "unpack"))
 
 
-def test_empty_archive_has_nothing_to_back_up(config: Path, said: Said, told: Told) -> None:
+def test_empty_archive_has_nothing_to_back_up(
+    config: Path, run_text: RunText, run_json: RunJson
+) -> None:
     empty(config)
-    assert said("keep") == "nothing new: there are no sessions\n"
-    assert told("keep", "status")["unkept"] == 0
-    assert "no session" in said("restore", "latest", code=2)
+    assert run_text("keep") == "nothing new: there are no sessions\n"
+    assert run_json("keep", "status")["unkept"] == 0
+    assert "no session" in run_text("restore", "latest", code=2)
 
 
-def test_status_without_backups_or_sessions(config: Path, said: Said) -> None:
+def test_status_without_backups_or_sessions(config: Path, run_text: RunText) -> None:
     """Before anything is kept, where all is gone from its source, and without any session."""
-    assert "no backup yet\n" in said("keep", "status")
-    said("keep")
-    assert "everything is backed up" in said("keep", "status")
+    assert "no backup yet\n" in run_text("keep", "status")
+    run_text("keep")
+    assert "everything is backed up" in run_text("keep", "status")
     empty(config)
-    gone = said("keep", "status")
+    gone = run_text("keep", "status")
     assert "all of these sessions are deleted: `plait restore SESSION` restores one" in gone
     assert "no folder" not in gone
-    said("keep", "forget", "--max-age", "0", "--yes")
-    assert "no backup\nthere are no sessions to back up\n" in said("keep", "status")
+    run_text("keep", "forget", "--max-age", "0", "--yes")
+    assert "no backup\nthere are no sessions to back up\n" in run_text("keep", "status")
 
 
 def test_status_reports_a_missing_config_folder(

@@ -145,9 +145,9 @@ def test_without_a_terminal_nothing_is_written(
 
 def test_json_prints_the_plan(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert plait("--install", "cron", "--dry-run", "--json") == 0
-    (told,) = json.loads(capsys.readouterr().out)
-    assert (told["way"], told["changes"], told["written"]) == ("cron", True, False)
-    assert told["plan"].endswith("plait keep # plait keep")
+    (report,) = json.loads(capsys.readouterr().out)
+    assert (report["way"], report["changes"], report["written"]) == ("cron", True, False)
+    assert report["plan"].endswith("plait keep # plait keep")
 
 
 def test_hook_backs_up_its_session(home: Path) -> None:
@@ -156,8 +156,8 @@ def test_hook_backs_up_its_session(home: Path) -> None:
     with SessionWriter.new(home / ".claude", cwd=home) as session:
         session.prompt("Keep this.")
     command = settings["hooks"]["SessionEnd"][0]["hooks"][0]["command"]
-    told = json.dumps({"session_id": session.session, "transcript_path": str(session.path)})
-    done = subprocess.run(["sh", "-c", command], input=told.encode(), capture_output=True)
+    report = json.dumps({"session_id": session.session, "transcript_path": str(session.path)})
+    done = subprocess.run(["sh", "-c", command], input=report.encode(), capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     store = Store.open(home / "data" / "plait" / "keep")
     wait_until(lambda: bool(store.sessions()))
@@ -178,7 +178,7 @@ print(*sorted(set(sys.modules) - before))
 def test_hook_imports_very_little(home: Path) -> None:
     done = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True, check=True)
     found = done.stdout.split()
-    assert {one for one in found if not one.startswith("plait")} <= {"fcntl", "select", "time"}
+    assert {item for item in found if not item.startswith("plait")} <= {"fcntl", "select", "time"}
     assert "plait.cli.app" not in found
 
 

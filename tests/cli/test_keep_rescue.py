@@ -39,8 +39,8 @@ def test_remains_are_reassembled_and_listed(
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = remains(tmp_path, typed("why?"), typed("/exit", session="22222222"))
     assert rescue(config, "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == {
+    report = json.loads(capsys.readouterr().out)
+    assert report == {
         "dry_run": False,
         "sessions": [
             {
@@ -48,8 +48,8 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
                 "directory": "/srv/app",
                 "title": None,
                 "first_prompt": "why?",
-                "began": told["sessions"][0]["began"],
-                "ended": told["sessions"][0]["ended"],
+                "began": report["sessions"][0]["began"],
+                "ended": report["sessions"][0]["ended"],
                 "prompts": 1,
                 "backups": 0,
                 "commits": [],
@@ -61,7 +61,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "bare": 1,
         "unread_lines": 0,
     }
-    assert told["sessions"][0]["began"].startswith("2026-03-01T09:00:00")
+    assert report["sessions"][0]["began"].startswith("2026-03-01T09:00:00")
 
 
 def test_empty_archive_has_nothing_to_rescue(

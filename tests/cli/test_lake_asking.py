@@ -113,7 +113,7 @@ def test_parquet_to_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     file = tmp_path / "out.parquet"
     printed(capsys, "sql", "SELECT data FROM raw", "-f", "parquet", "-o", str(file))
     assert pq.read_table(file).to_pylist() == [{"data": b'{"a": "\xc3\xa9"}'}]
-    assert [one.name for one in tmp_path.iterdir()] == ["out.parquet"]
+    assert [item.name for item in tmp_path.iterdir()] == ["out.parquet"]
 
 
 def test_failed_query_keeps_an_existing_output_file(
@@ -150,7 +150,7 @@ def test_saved_queries_are_listed_with_own_ones(
         '[mine]\nasks = "how many"\nsql = "SELECT $n AS n"\nparameters.n = {default = "4"}'
     )
     listed = json.loads(printed(capsys, "ask", "--json"))["questions"]
-    assert [one["name"] for one in listed if one["is_own"]] == ["mine"]
+    assert [item["name"] for item in listed if item["is_own"]] == ["mine"]
     assert listed[-1]["parameters"][0]["default"] == "4"
     assert "mine  (your own)" in printed(capsys, "ask")
     assert printed(capsys, "ask", "mine", "--sql") == "SELECT $n AS n\n"

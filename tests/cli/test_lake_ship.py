@@ -37,9 +37,9 @@ def test_dry_run_lists_rows_and_sends_nothing(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert plait("--to", "lake", "--dry-run", "--person", "ann") == 0
-    told = capsys.readouterr().out
+    report = capsys.readouterr().out
     assert not (home / "lake").exists()
-    first, profile, whose, made, *rest = told.splitlines()
+    first, profile, whose, made, *rest = report.splitlines()
     assert first.startswith("1 session would be sent, ")
     assert profile == "profile counts: figures only: no text, no paths, no names"
     assert whose.startswith("source machine-")
@@ -50,21 +50,21 @@ def test_dry_run_lists_rows_and_sends_nothing(
     assert ["model", "claude-opus-5-5"] in rows
     assert ["title", "—"] in rows
     assert next(row[1][:8] for row in rows if row[:1] == ["project"]) == "project-"
-    for said in ("question", "answer", "shop", "/home"):
-        assert said not in told
+    for output in ("question", "answer", "shop", "/home"):
+        assert output not in report
 
 
 def test_json_lists_everything_that_would_be_sent(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert plait("--to", "lake", "--dry-run", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["profile"] == "counts"
-    assert told["is_new"] is True
-    assert len(told["sessions"]) == 1
-    assert told["tables"]["turns"]["rows"] == 3
-    assert told["tables"]["sessions"]["columns"]["version"] == ["2.1.0"]
-    assert told["bytes"] == sum(one["bytes"] for one in told["tables"].values())
+    report = json.loads(capsys.readouterr().out)
+    assert report["profile"] == "counts"
+    assert report["is_new"] is True
+    assert len(report["sessions"]) == 1
+    assert report["tables"]["turns"]["rows"] == 3
+    assert report["tables"]["sessions"]["columns"]["version"] == ["2.1.0"]
+    assert report["bytes"] == sum(table["bytes"] for table in report["tables"].values())
 
 
 def test_sent_rows_are_not_sent_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,8 +72,8 @@ def test_sent_rows_are_not_sent_again(home: Path, capsys: pytest.CaptureFixture[
     assert "1 session sent" in capsys.readouterr().out
     assert Lake(str(home / "lake")).profile == "counts"
     assert plait("--to", "lake", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["unchanged"], told["built"], told["profile"]) == (1, 0, "counts")
+    report = json.loads(capsys.readouterr().out)
+    assert (report["unchanged"], report["built"], report["profile"]) == (1, 0, "counts")
     assert plait("--to", "lake", "--dry-run") == 0
     assert capsys.readouterr().out == "nothing would be sent: 1 session unchanged\n"
 
@@ -94,9 +94,9 @@ def test_full_profile_is_sent_only_on_request(
 ) -> None:
     Lake.create(str(home / "lake"), "full")
     assert plait("--to", "lake") == 2
-    told = capsys.readouterr().err
-    assert "is a lake with the profile 'full', not 'counts': nothing was sent" in told
-    assert "everything unredacted: prompts, answers, files, secrets" in told
+    report = capsys.readouterr().err
+    assert "is a lake with the profile 'full', not 'counts': nothing was sent" in report
+    assert "everything unredacted: prompts, answers, files, secrets" in report
     (home / "config.toml").write_text('ship_profile = "full"\nship_to = "lake"\n')
     assert plait() == 4
     assert "'full' cannot be a setting" in capsys.readouterr().err
@@ -105,7 +105,7 @@ def test_full_profile_is_sent_only_on_request(
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "output"),
     [
         ('ship_profile = "some"', "unknown ship_profile 'some'"),
         ('lake_options = ["REGION=x"]', "'REGION' is not an object store option"),
@@ -114,11 +114,11 @@ def test_full_profile_is_sent_only_on_request(
     ],
 )
 def test_invalid_settings(
-    home: Path, capsys: pytest.CaptureFixture[str], line: str, said: str
+    home: Path, capsys: pytest.CaptureFixture[str], line: str, output: str
 ) -> None:
     (home / "config.toml").write_text(line, encoding="utf-8")
     assert plait("--to", "lake") == 4
-    assert said in capsys.readouterr().err
+    assert output in capsys.readouterr().err
 
 
 def test_settings_name_target_and_key(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,19 +143,19 @@ def test_rules_apply_to_the_redacted_profile(
     (home / "rules.toml").write_text('words = ["question"]\n', encoding="utf-8")
     redacted = ("--to", "lake", "--profile", "redacted", "--rules", "rules.toml")
     assert plait(*redacted) == 0
-    said = Lake(str(home / "lake")).dataset("text").to_table()["text"].to_pylist()
-    assert any("‹word 1› 0 of one" in text for text in said)
+    output = Lake(str(home / "lake")).dataset("text").to_table()["text"].to_pylist()
+    assert any("‹word 1› 0 of one" in text for text in output)
 
 
 @pytest.mark.parametrize("command", ["ship", "build"])
 def test_redacted_rows_do_not_identify_the_machine(home: Path, command: str) -> None:
     (home / ".gitconfig").write_text("[user]\n\tname = Anselm Quist\n", encoding="utf-8")
-    told = lines("one", 0, 3).replace(b"question 2", b"as Anselm Quist says, 2")
-    log(home / ".claude", "one").write_bytes(told)
+    report = lines("one", 0, 3).replace(b"question 2", b"as Anselm Quist says, 2")
+    log(home / ".claude", "one").write_bytes(report)
     assert run(["lake", command, "--to", "lake", "--profile", "redacted"]) == 0
-    said = Lake(str(home / "lake")).dataset("text").to_table()["text"].to_pylist()
-    assert any("says, 2 of one" in text for text in said)
-    assert not any("Quist" in text for text in said)
+    output = Lake(str(home / "lake")).dataset("text").to_table()["text"].to_pylist()
+    assert any("says, 2 of one" in text for text in output)
+    assert not any("Quist" in text for text in output)
 
 
 def test_hourly_run_is_installed_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,8 +165,8 @@ def test_hourly_run_is_installed_once(home: Path, capsys: pytest.CaptureFixture[
     assert plait(*asked, "--yes") == 0
     line = (home / "crontab").read_text(encoding="utf-8")
     assert line.startswith("37 * * * * ")
-    said = f"lake ship --to {home}/lake --profile counts --team core --key '{home}/my key'"
-    assert line.endswith(f"{said} # plait lake ship\n")
+    output = f"lake ship --to {home}/lake --profile counts --team core --key '{home}/my key'"
+    assert line.endswith(f"{output} # plait lake ship\n")
     assert "sessions will be sent every hour" in capsys.readouterr().out
     assert f"PLAIT_STATE_DIR={home}/state" in line
     assert plait(*asked, "--yes") == 0
@@ -175,7 +175,7 @@ def test_hourly_run_is_installed_once(home: Path, capsys: pytest.CaptureFixture[
     assert not (home / "crontab").exists()
     capsys.readouterr()
     assert plait("--uninstall", "--json") == 0
-    assert not any(one["changes"] for one in json.loads(capsys.readouterr().out))
+    assert not any(item["changes"] for item in json.loads(capsys.readouterr().out))
 
 
 def test_hourly_run_with_systemd(home: Path) -> None:

@@ -103,9 +103,9 @@ def test_long_list_repeats_the_totals_at_the_end(
 def test_turns_match_those_of_show(gallery: Path, capsys: pytest.CaptureFixture[str]) -> None:
     archive = Archive([gallery])
     for row in json.loads(printed(capsys, "ls", "--json", "--root", gallery)):
-        told = archive.open(Path(row["path"])).conversations
-        lines = [one for one in told.by_line.values() if one.kind in TALKED]
-        assert row["turns"] == sum(turn.number > 0 for one in lines for turn in one.turns)
+        report = archive.open(Path(row["path"])).conversations
+        lines = [item for item in report.by_line.values() if item.kind in TALKED]
+        assert row["turns"] == sum(turn.number > 0 for line in lines for turn in line.turns)
 
 
 def test_cost_matches_usage(gallery: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,7 +125,7 @@ def test_sort_by_turns(gallery: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_turns_of_large_archives_need_an_index(
     gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = sum(one.bytes for one in Archive([gallery]).sessions)
+    size = sum(session.bytes for session in Archive([gallery]).sessions)
     monkeypatch.setattr(listing, "MOST_COUNTED", size)
     assert " turns " in printed(capsys, "ls", "--root", gallery)
     monkeypatch.setattr(listing, "MOST_COUNTED", size - 1)

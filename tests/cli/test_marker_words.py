@@ -58,7 +58,7 @@ class Log:
         """Add something in the user's place."""
         self.add("user", message={"role": "user", "content": content}, **fields)
 
-    def said(self, *blocks: dict[str, Any]) -> None:
+    def run_text(self, *blocks: dict[str, Any]) -> None:
         """Add a response."""
         number = len(self.lines)
         message = {"id": f"msg_{number}", "role": "assistant", "model": "claude-opus-4-8"}
@@ -67,9 +67,9 @@ class Log:
     def call(self, tool: str, given: dict[str, Any], view: Any, text: str | None = None) -> None:
         """Add a call with its result, and the client's view of it."""
         name = f"toolu_{len(self.lines)}"
-        self.said({"type": "tool_use", "id": name, "name": tool, "input": given})
-        told = self.word(f"{tool} result") if text is None else text
-        block = {"type": "tool_result", "tool_use_id": name, "content": told}
+        self.run_text({"type": "tool_use", "id": name, "name": tool, "input": given})
+        report = self.word(f"{tool} result") if text is None else text
+        block = {"type": "tool_result", "tool_use_id": name, "content": report}
         is_error = {"is_error": True} if isinstance(view, str) else {}
         self.user([{**block, **is_error}], toolUseResult=view)
 
@@ -95,7 +95,7 @@ def _tags(log: Log) -> None:
         f"<command-args>{w('command-args')}</command-args>"
     )
     log.user(f"expansion {w('expansion')}", isMeta=True)
-    log.said({"type": "text", "text": "Well."})
+    log.run_text({"type": "text", "text": "Well."})
     log.user(f"<local-command-stdout>{w('command stdout')}</local-command-stdout>")
     log.user(f"<local-command-stderr>{w('command stderr')}</local-command-stderr>")
     log.user(f"<bash-input>echo {w('bash-input')}</bash-input>")
@@ -122,7 +122,7 @@ def _tags(log: Log) -> None:
     log.user(f"<system-reminder>{w('reminder')}</system-reminder>", isMeta=True)
     log.user(f"Operation stopped by hook: {w('stopped by a hook')}")
     log.user(f"continued: {w('compact summary')}", isCompactSummary=True)
-    log.said(
+    log.run_text(
         {"type": "thinking", "thinking": w("thinking"), "signature": "s"},
         {"type": "text", "text": f"An answer: {w('answer')}"},
     )
@@ -324,7 +324,7 @@ def _agent(log: Log) -> list[dict[str, Any]]:
     agent = Log()
     agent.words = log.words
     agent.user(agent.word("brief of an agent"))
-    agent.said({"type": "text", "text": agent.word("answer of an agent")})
+    agent.run_text({"type": "text", "text": agent.word("answer of an agent")})
     agent.call("Bash", {"command": agent.word("command of an agent")}, {"stderr": agent.word("e")})
     own = {"isSidechain": True, "agentId": "ab97f57"}
     return [{**line, **own, "uuid": f"a{line['uuid'][1:]}"} | _below(line) for line in agent.lines]
@@ -339,7 +339,7 @@ def _log() -> Log:
     log = Log()
     for part in (_tags, _files, _tools, _progress, _attachments, _notes):
         part(log)
-    log.said({"type": "text", "text": "Done."})
+    log.run_text({"type": "text", "text": "Done."})
     return log
 
 

@@ -63,8 +63,8 @@ def test_file_in_the_directory_is_distinguished_from_a_name(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "basked").write_bytes(b"words")
-    told = fails(capfd, "show", "basked", "--root", config)[1]
-    assert told.startswith("error: 'basked' is not a Claude Code log")
+    report = fails(capfd, "show", "basked", "--root", config)[1]
+    assert report.startswith("error: 'basked' is not a Claude Code log")
     assert fails(capfd, "show", "x" * 400, "--root", config)[1].startswith(
         "error: no session named"
     )

@@ -25,14 +25,14 @@ def test_figures_fit_any_terminal(
 
 
 def test_file_paths_keep_their_ends() -> None:
-    one = NetChange(path="/home/dev/shop/shop/search.py", changes=8, turns=(1, 2, 3, 4, 5, 60))
+    first = NetChange(path="/home/dev/shop/shop/search.py", changes=8, turns=(1, 2, 3, 4, 5, 60))
     two = NetChange(path="/b.py", changes=1, turns=(2, 3), added=5, is_new=True, has_others=True)
-    assert list(net_lines([one, two], 56)) == [
+    assert list(net_lines([first, two], 56)) == [
         "           net  changes  turns         file",
         "changed  +0 −0        8  1, 2, 3 … 60  …/shop/search.py",
         "new      +5 −0        1  2, 3          /b.py (also changed by others)",
     ]
-    assert list(net_lines([one], None))[1].endswith("  /home/dev/shop/shop/search.py")
+    assert list(net_lines([first], None))[1].endswith("  /home/dev/shop/shop/search.py")
 
 
 def test_long_path_keeps_its_end() -> None:

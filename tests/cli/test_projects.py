@@ -30,7 +30,7 @@ def write(root: Path, directory: str, words: str, state: dict[str, Any] | None =
         | {"message": answer | {"content": [{"type": "text", "text": "done"}]}},
     ]
     name = f"{number:08}-1111-4111-8111-111111111111.jsonl"
-    (folder / name).write_text("".join(json.dumps(one) + "\n" for one in lines))
+    (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+def run_text(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     assert run([str(word) for word in words]) == 0
     return capsys.readouterr().out
 
@@ -54,18 +54,18 @@ def headings(text: str) -> list[str]:
 
 
 def test_sessions_are_grouped_by_repository(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert headings(said(capsys, "ls", "--root", root)) == ["/srv/dev/notes", SHOP]
-    unfolded = said(capsys, "ls", "--no-fold", "--root", root)
+    assert headings(run_text(capsys, "ls", "--root", root)) == ["/srv/dev/notes", SHOP]
+    unfolded = run_text(capsys, "ls", "--no-fold", "--root", root)
     assert headings(unfolded) == ["/srv/dev/notes", FIX, API, SHOP]
-    told = said(capsys, "ls", "--long", "--root", root)
-    assert [line.strip() for line in told.splitlines() if "  in /" in line] == [
+    report = run_text(capsys, "ls", "--long", "--root", root)
+    assert [line.strip() for line in report.splitlines() if "  in /" in line] == [
         f"in {FIX}",
         f"in {API}",
     ]
 
 
 def test_list_names_project_and_folder(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = json.loads(said(capsys, "ls", "--json", "--root", root))
+    rows = json.loads(run_text(capsys, "ls", "--json", "--root", root))
     found = {row["cwd"]: (row["project"], row["folder"]) for row in rows}
     shop = make_project_slug(SHOP)
     assert found[FIX] == (shop, make_project_slug(FIX))
@@ -86,9 +86,9 @@ def test_list_names_project_and_folder(root: Path, capsys: pytest.CaptureFixture
 def test_project_is_found_by_name_and_by_folder(
     root: Path, capsys: pytest.CaptureFixture[str], name: str, words: set[str]
 ) -> None:
-    rows = json.loads(said(capsys, "ls", "--json", "--project", name, "--root", root))
+    rows = json.loads(run_text(capsys, "ls", "--json", "--project", name, "--root", root))
     assert {row["title"] for row in rows} == words
-    totals = json.loads(said(capsys, "usage", "--json", "--project", name, "--root", root))[
+    totals = json.loads(run_text(capsys, "usage", "--json", "--project", name, "--root", root))[
         "totals"
     ]
     assert totals["responses"] == len(words)
@@ -104,20 +104,22 @@ def test_cost_is_summed_by_repository(
     root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], index: bool
 ) -> None:
     if index:
-        said(capsys, "index", "--root", root)
-    rows = json.loads(said(capsys, "usage", "project", "--json", "--root", root))["rows"]
+        run_text(capsys, "index", "--root", root)
+    rows = json.loads(run_text(capsys, "usage", "project", "--json", "--root", root))["rows"]
     assert {row["project"]: row["input_tokens"] for row in rows} == {
         make_project_slug(SHOP): 6000,
         "-srv-dev-notes": 4000,
     }
-    rows = json.loads(said(capsys, "usage", "project", "--no-fold", "--json", "--root", root))[
+    rows = json.loads(run_text(capsys, "usage", "project", "--no-fold", "--json", "--root", root))[
         "rows"
     ]
     assert len(rows) == 4
-    text = said(capsys, "usage", "project", "--root", root)
+    text = run_text(capsys, "usage", "project", "--root", root)
     assert SHOP in text
     assert API not in text
-    crossed = json.loads(said(capsys, "usage", "--by", "project,model", "--json", "--root", root))
+    crossed = json.loads(
+        run_text(capsys, "usage", "--by", "project,model", "--json", "--root", root)
+    )
     assert {row["project"] for row in crossed["rows"]} == {
         make_project_slug(SHOP),
         "-srv-dev-notes",
@@ -128,7 +130,7 @@ def test_cost_is_summed_by_repository(
         make_project_slug(SHOP),
     ]
     assert len(archive.cross(("project", "week")).sums_by("project")) == 2
-    by_session = json.loads(said(capsys, "usage", "session", "--json", "--root", root))["rows"]
+    by_session = json.loads(run_text(capsys, "usage", "session", "--json", "--root", root))["rows"]
     assert {row["folder"]: row["project"] for row in by_session}[
         make_project_slug(FIX)
     ] == make_project_slug(SHOP)
@@ -136,14 +138,16 @@ def test_cost_is_summed_by_repository(
 
 def test_search_filters_by_project(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def found(*words: str) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(said(capsys, "search", *words, "--json", "--root", root))
-        return told
+        report: dict[str, Any] = json.loads(
+            run_text(capsys, "search", *words, "--json", "--root", root)
+        )
+        return report
 
     shop = make_project_slug(SHOP)
-    whole = found("the")
-    places = {(hit["project"], hit["folder"]) for hit in whole["hits"]}
-    assert places == {(shop, make_project_slug(one)) for one in (SHOP, API, FIX)}
-    assert whole["facets"]["project"] == {shop: whole["total"]}
+    full = found("the")
+    places = {(hit["project"], hit["folder"]) for hit in full["hits"]}
+    assert places == {(shop, make_project_slug(item)) for item in (SHOP, API, FIX)}
+    assert full["facets"]["project"] == {shop: full["total"]}
     exact = found("--exact", "the")
     assert exact["facets"]["project"] == {shop: exact["total"]}
     assert {hit["project"] for hit in exact["hits"]} == {shop}
@@ -151,11 +155,13 @@ def test_search_filters_by_project(root: Path, capsys: pytest.CaptureFixture[str
         make_project_slug(FIX)
     }
     inside = found(f"project:{SHOP} the")["hits"]
-    assert {hit["folder"] for hit in inside} == {make_project_slug(one) for one in (SHOP, API, FIX)}
+    assert {hit["folder"] for hit in inside} == {
+        make_project_slug(item) for item in (SHOP, API, FIX)
+    }
     [bare, *_] = Archive([root]).search("lamp").hits
     assert (bare.project, bare.folder) == (shop, make_project_slug(FIX))
 
 
 def test_totals_count_projects(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert Archive([root]).stats().projects == 2
-    assert "4 sessions · 2 projects" in said(capsys, "stats", "--root", root)
+    assert "4 sessions · 2 projects" in run_text(capsys, "stats", "--root", root)

@@ -135,11 +135,11 @@ def test_prove_leaves_no_files_and_does_not_change_the_session(
 
 
 def test_reminders_signatures_and_current_tools_are_not_compared() -> None:
-    said = [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}]
+    output = [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}]
     joined = [{"type": "text", "text": "hello\n<system-reminder>now</system-reminder>"}]
     result = {"type": "tool_result", "tool_use_id": "1", "content": "done"}
     more = {**result, "content": "done\n\n<system-reminder>\nnote\n</system-reminder>"}
-    ours = normalize_messages([("user", [*said, result])])
+    ours = normalize_messages([("user", [*output, result])])
     theirs = normalize_messages([("system", "be kind"), ("user", [*joined, more])])
     assert first_difference(ours, theirs) is None
     assert normalize_messages([("user", "the probe"), ("user", "x")], "probe") == [

@@ -203,7 +203,7 @@ def test_report_lists_what_cannot_be_recognised(
     assert "looked for: secrets\nredaction can miss:\n- content of images" in out
     report = json.loads(check(capfd, logs, "--json", "--strict")[1])
     assert [*report["looked_for"]] == "secrets paths hosts emails accounts rules strict".split()
-    assert any("images" in one for one in report["not_recognised"])
+    assert any("images" in item for item in report["not_recognised"])
 
 
 def test_strict_prefers_false_alarms(

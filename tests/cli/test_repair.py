@@ -55,7 +55,7 @@ class Bench:
         out, err = self._capfd.readouterr()
         return code, out + err
 
-    def told(self, *arguments: str) -> Any:
+    def run_json(self, *arguments: str) -> Any:
         """Return what the command tells in JSON."""
         code, text = self.says(*arguments, "--json")
         assert code == 0, text
@@ -69,7 +69,7 @@ def bench(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Bench:
 
 def test_repaired_session_is_new_and_the_original_stays(bench: Bench) -> None:
     before = bench.logs
-    found = bench.told(bench.lost.session)
+    found = bench.run_json(bench.lost.session)
     assert found["applied"] and found["session"] != bench.lost.session
     assert {path: bench.logs[path] for path in before} == before
     assert len(bench.logs) == 3 and found["violations"] == found["unmended"] == []
@@ -81,7 +81,7 @@ def test_in_place_repair_needs_confirmation(bench: Bench) -> None:
     code, text = bench.says(bench.lost.session, "--in-place")
     assert code == 0 and "add `--yes`" in text and bench.logs == before
     assert "a missing parent is replaced by the preceding record" in text
-    found = bench.told(bench.lost.session, "--in-place", "--yes")
+    found = bench.run_json(bench.lost.session, "--in-place", "--yes")
     assert found["applied"] and found["session"] == bench.lost.session
     assert (found["kept"], found["rewritten"]) == (4, 1) and len(bench.logs) == 2
 
@@ -90,15 +90,15 @@ def test_healthy_session_is_not_changed(bench: Bench) -> None:
     before = bench.logs
     code, text = bench.says(bench.fine.session)
     assert code == 0 and "nothing to repair" in text
-    found = bench.told(bench.fine.session)
+    found = bench.run_json(bench.fine.session)
     assert not found["applied"] and found["undo"] is None and bench.logs == before
 
 
 def test_repair_all_repairs_every_damaged_session(bench: Bench) -> None:
-    (planned,) = bench.told("--all", "--in-place")
+    (planned,) = bench.run_json("--all", "--in-place")
     assert planned["session"] == bench.lost.session and not planned["applied"]
-    (done,) = bench.told("--all", "--in-place", "--yes")
-    assert done["applied"] and bench.told("--all") == []
+    (done,) = bench.run_json("--all", "--in-place", "--yes")
+    assert done["applied"] and bench.run_json("--all") == []
 
 
 @pytest.mark.parametrize("arguments", [(), ("--all", "latest"), ("nobody",)])

@@ -218,10 +218,10 @@ def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_failed_commands_in_one_query(failing: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["search", "--tool", "Bash", "--outcome", "failed"]) == 0
     heading, *rest = capsys.readouterr().out.splitlines()
-    told = [" ".join(line.split()) for line in rest]
-    day = told[0].split(" · ")[4].partition(" plait")[0]
+    report = [" ".join(line.split()) for line in rest]
+    day = report[0].split(" · ")[4].partition(" plait")[0]
     assert heading == f"Gift cards  {failing} · home-dev-shop"
-    assert told == [
+    assert report == [
         f"input · failed · turn 1 · Bash · {day} plait show {failing} --turn 1",
         "ruff check",
         "Exit code 2",
@@ -279,8 +279,8 @@ def test_wrong_options_are_explained(
     failing: str, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], error: str
 ) -> None:
     assert run(["search", *words]) == 2
-    said = capsys.readouterr().err
-    assert error in said and "hint: " in said
+    output = capsys.readouterr().err
+    assert error in output and "hint: " in output
 
 
 def test_first_hit_can_be_opened(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -317,9 +317,9 @@ def test_wrong_queries_are_explained(
     root: Path, capsys: pytest.CaptureFixture[str], query: str, error: str
 ) -> None:
     assert run(["search", "--root", str(root), query]) == 2
-    said = capsys.readouterr().err
-    assert error in said
-    assert "hint: " in said
+    output = capsys.readouterr().err
+    assert error in output
+    assert "hint: " in output
 
 
 def test_punctuation_only_queries_search_the_logs(
@@ -333,7 +333,7 @@ def test_punctuation_only_queries_search_the_logs(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "output"),
     [
         (("roundng",), "did you mean `rounding`?"),
         (("totl", "crad"), "did you mean `total card`?"),
@@ -344,12 +344,12 @@ def test_punctuation_only_queries_search_the_logs(
     ],
 )
 def test_similar_words_are_suggested(
-    root: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+    root: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str
 ) -> None:
     assert run(["search", "--root", str(root), *words]) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("nothing matches '") and first.endswith(" in 1 session")
-    assert second == said
+    assert second == output
 
 
 def test_many_hits_suggest_filters(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -416,5 +416,5 @@ def test_hostile_text_cannot_control_the_terminal(
     draw(f'file x\nU1 "{hostile}"\nA1< "ok"').write(tmp_path)
     for words in (["beware"], ["--exact", "beware", "--context", "1"], ["beware\x1b[2Jx"]):
         assert run(["search", "--root", str(tmp_path), *words]) == 0
-        said = "".join(capsys.readouterr())
-        assert not set(said) & set("\x1b\x07\x9b\u202e\ud800")
+        output = "".join(capsys.readouterr())
+        assert not set(output) & set("\x1b\x07\x9b\u202e\ud800")

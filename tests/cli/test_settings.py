@@ -36,10 +36,10 @@ def test_own_folders_can_be_moved(tmp_path: Path) -> None:
 
 
 def test_each_set_of_roots_has_its_own_index(tmp_path: Path) -> None:
-    one = loaded(tmp_path, roots=("/a", "/b"))
-    assert one.index == loaded(tmp_path, roots=("/b", "/a")).index
-    assert one.index != loaded(tmp_path, roots=("/a",)).index
-    assert one.index.is_relative_to(one.cache)
+    item = loaded(tmp_path, roots=("/a", "/b"))
+    assert item.index == loaded(tmp_path, roots=("/b", "/a")).index
+    assert item.index != loaded(tmp_path, roots=("/a",)).index
+    assert item.index.is_relative_to(item.cache)
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,10 @@ def test_invalid_limits(tmp_path: Path, toml: str) -> None:
         loaded(tmp_path, toml)
 
 
-@pytest.mark.parametrize("told", ["0", "65", "many", "-1", "²", "1.5"])
-def test_wrong_number_of_jobs_is_an_error(told: str) -> None:
+@pytest.mark.parametrize("report", ["0", "65", "many", "-1", "²", "1.5"])
+def test_wrong_number_of_jobs_is_an_error(report: str) -> None:
     with pytest.raises(ConfigError, match="is not a valid number of jobs"):
-        load_settings(environment={"HOME": "/nowhere", "PLAIT_JOBS": told})
+        load_settings(environment={"HOME": "/nowhere", "PLAIT_JOBS": report})
 
 
 def test_jobs_precedence(tmp_path: Path) -> None:
@@ -197,13 +197,13 @@ def test_jobs_precedence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["cache", "config", "data", "state"])
 @pytest.mark.parametrize("home", ["/h", "/", "/h/", "relative", ""])
-@pytest.mark.parametrize("said", [None, "", "/x", "/x/", " /x", "relative"])
+@pytest.mark.parametrize("output", [None, "", "/x", "/x/", " /x", "relative"])
 def test_folders_follow_the_platform(
-    monkeypatch: pytest.MonkeyPatch, kind: str, home: str, said: str | None
+    monkeypatch: pytest.MonkeyPatch, kind: str, home: str, output: str | None
 ) -> None:
     monkeypatch.setenv("HOME", home)
     monkeypatch.delenv(f"XDG_{kind.upper()}_HOME", raising=False)
-    if said is not None:
-        monkeypatch.setenv(f"XDG_{kind.upper()}_HOME", said)
+    if output is not None:
+        monkeypatch.setenv(f"XDG_{kind.upper()}_HOME", output)
     expected = getattr(platformdirs, f"user_{kind}_path")("plait", appauthor=False)
     assert find_platform_folder(kind) == expected

@@ -249,7 +249,9 @@ def test_json_has_the_conversation_its_agents_and_its_totals(
     kinds = {item["item"] for turn in found["turns"] for item in turn["items"]}
     assert kinds == {"told", "said", "thought", "called", "answered", "noted", "compacted", "left",
                      "folded"}  # fmt: skip
-    assert [one["number"] for one in found["responses"]] == list(range(len(found["responses"])))
+    assert [response["number"] for response in found["responses"]] == list(
+        range(len(found["responses"]))
+    )
     assert [agent["agent"] for agent in found["agents"]] == [agent_id("callers", "work")]
     assert [(other["kind"], other["turns"]) for other in found["others"]] == [("branch", 1)]
     assert found["totals"]["calls"] == 5
@@ -277,7 +279,7 @@ def test_json_has_recovered_records(gallery: Path, capfd: pytest.CaptureFixture[
 def test_json_of_a_turn_has_only_that_turn(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
     found = as_json(capfd, "latest", "--root", work, "--turn", "1")
     assert [turn["number"] for turn in found["turns"]] == [1]
-    assert [one["number"] for one in found["responses"]] == found["turns"][0]["responses"]
+    assert [response["number"] for response in found["responses"]] == found["turns"][0]["responses"]
     assert found["agents"] == []
 
 
@@ -286,10 +288,10 @@ def test_images_are_in_json_only_on_request(
 ) -> None:
     drawn(tmp_path, 'U1 "see" image="bars"\nA1< Read(file_path="/a.png")\nR1< image="bars-after"')
     bare = json.dumps(as_json(capfd, "latest", "--root", tmp_path))
-    whole = json.dumps(as_json(capfd, "latest", "--root", tmp_path, "--raw"))
+    full = json.dumps(as_json(capfd, "latest", "--root", tmp_path, "--raw"))
     assert "iVBORw0KGgo" not in bare
     assert '"media_type": "image/png"' in bare
-    assert whole.count("iVBORw0KGgo") >= 3
+    assert full.count("iVBORw0KGgo") >= 3
 
 
 def test_own_prices_are_used(
@@ -398,21 +400,21 @@ A11< "Nobody knows."
 """,
     )
     agent = Path(drawing.files[1].path).stem.removeprefix("agent-")
-    said = " ".join(out(capfd, "latest", "--root", tmp_path).split())
+    output = " ".join(out(capfd, "latest", "--root", tmp_path).split())
     line = f"1 agent whose starting call is missing, 14k tokens{{}}: {agent}, `--branch {agent}` shows it"
-    assert said.endswith(line.format(""))
+    assert output.endswith(line.format(""))
     path = tmp_path / "prices.json"
     path.write_text('{"homemade-1": {"input": 1, "output": 1000}}', encoding="utf-8")
     monkeypatch.setenv("PLAIT_PRICES", str(path))
-    said = " ".join(out(capfd, "latest", "--root", tmp_path).split())
-    assert re.search(line.format(r", \$\d+\.\d+") + "$", said)
+    output = " ".join(out(capfd, "latest", "--root", tmp_path).split())
+    assert re.search(line.format(r", \$\d+\.\d+") + "$", output)
 
 
 def test_empty_conversation_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "11111111-1111-4111-8111-111111111111.jsonl"
     path.write_bytes(b'{"broken\n[1]\n')
-    said = " ".join(out(capfd, path).split())
-    assert said.endswith("nothing to show at depth tools: `plait doctor` accounts for every line")
+    output = " ".join(out(capfd, path).split())
+    assert output.endswith("nothing to show at depth tools: `plait doctor` accounts for every line")
 
 
 def test_stored_output_is_read_in_full(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -474,17 +476,17 @@ def test_very_long_lines_are_cut_with_their_size(
     monkeypatch.setenv("COLUMNS", "40")
     printed = out(capfd, "latest", "--root", tmp_path, "--colour", colour)
     words = re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\", "", printed)
-    said = " ".join(re.sub("[│▌]", "", words).split())
-    assert said.count("… 100 KB more on this line, `--depth all` shows it") == 2
-    assert "more lines" in said
+    output = " ".join(re.sub("[│▌]", "", words).split())
+    assert output.count("… 100 KB more on this line, `--depth all` shows it") == 2
+    assert "more lines" in output
     if colour == "always":
         wide = [line for line in words.splitlines() if len(line) > 40]
         assert wide == []
     else:
         assert max(map(len, words.splitlines())) < 1200
-    whole = out(capfd, "latest", "--root", tmp_path, "--colour", colour, "--depth", "all")
-    assert re.sub(r"[^long]", "", whole).count("long" * 25_000) >= 1
-    assert "more on this line" not in whole
+    full = out(capfd, "latest", "--root", tmp_path, "--colour", colour, "--depth", "all")
+    assert re.sub(r"[^long]", "", full).count("long" * 25_000) >= 1
+    assert "more on this line" not in full
 
 
 @pytest.mark.parametrize("depth", ["prompts", "answers", "agents", "tools", "all"])

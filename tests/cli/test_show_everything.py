@@ -100,16 +100,16 @@ def missing_in(path: Path, capfd: pytest.CaptureFixture[str]) -> list[str]:
     found = archive.conversations(archive.session_at(path))
     printed = printed_of(path, found, capfd)
     lines = frozenset(map(squeezed, printed.split("\n")))
-    whole = squeezed(TAG.sub("", printed))
+    full = squeezed(TAG.sub("", printed))
     records = list(records_of(found.active.files))
-    directories = {str(one["cwd"]) for one in records if isinstance(one.get("cwd"), str)}
+    directories = {str(item["cwd"]) for item in records if isinstance(item.get("cwd"), str)}
     pieces = dict.fromkeys(
         piece
         for record in records
         for text in texts_of(record)
         for piece in pieces_of(text, directories)
     )
-    return [piece[:100] for piece in pieces if piece not in lines and piece not in whole]
+    return [piece[:100] for piece in pieces if piece not in lines and piece not in full]
 
 
 def records_of(files: Iterable[str]) -> Iterator[dict[str, Any]]:

@@ -32,7 +32,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "logs"
 
 
-def told(capfd: pytest.CaptureFixture[str], root: Path, *given: str) -> tuple[int, str, str]:
+def run_text(capfd: pytest.CaptureFixture[str], root: Path, *given: str) -> tuple[int, str, str]:
     """Run a command and return its code and both of its outputs."""
     code = run([*given, "--root", str(root)])
     captured = capfd.readouterr()
@@ -41,22 +41,24 @@ def told(capfd: pytest.CaptureFixture[str], root: Path, *given: str) -> tuple[in
 
 def value(capfd: pytest.CaptureFixture[str], root: Path, *given: str) -> Any:
     """Return the JSON of a command."""
-    return json.loads(told(capfd, root, *given, "--json")[1])
+    return json.loads(run_text(capfd, root, *given, "--json")[1])
 
 
 def test_session_is_starred_listed_and_unstarred(
     root: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert told(capfd, root, "star")[1].startswith("no session is starred")
-    code, out, err = told(capfd, root, "star", "Count the")
+    assert run_text(capfd, root, "star")[1].startswith("no session is starred")
+    code, out, err = run_text(capfd, root, "star", "Count the")
     assert (code, out) == (0, "")
     assert err.startswith("starred: ")
-    assert told(capfd, root, "star", "Count the")[2].startswith("already starred: ")
-    assert "★ Count the boats." in told(capfd, root, "star")[1]
-    (one,) = value(capfd, root, "star")
-    assert (one["title"], one["here"]) == ("Count the boats.", True)
-    assert told(capfd, root, "star", one["session"], "--remove")[2].startswith("no longer starred")
-    assert told(capfd, root, "star", "Count the", "--remove")[2].startswith("not starred: ")
+    assert run_text(capfd, root, "star", "Count the")[2].startswith("already starred: ")
+    assert "★ Count the boats." in run_text(capfd, root, "star")[1]
+    (item,) = value(capfd, root, "star")
+    assert (item["title"], item["here"]) == ("Count the boats.", True)
+    assert run_text(capfd, root, "star", item["session"], "--remove")[2].startswith(
+        "no longer starred"
+    )
+    assert run_text(capfd, root, "star", "Count the", "--remove")[2].startswith("not starred: ")
     assert value(capfd, root, "star") == []
 
 
@@ -64,14 +66,14 @@ def test_starred_search_ignores_sessions_of_other_roots(
     capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path
 ) -> None:
     draw(OTHER.replace("file other", "file far")).write(tmp_path / "elsewhere")
-    assert told(capfd, tmp_path / "elsewhere", "star", "latest")[0] == 0
-    code, _, err = told(capfd, root, "search", "boats", "--starred")
+    assert run_text(capfd, tmp_path / "elsewhere", "star", "latest")[0] == 0
+    code, _, err = run_text(capfd, root, "search", "boats", "--starred")
     assert (code, err.splitlines()[0]) == (
         2,
         "error: no starred session is under these roots",
     )
-    assert told(capfd, root, "star", "Count the")[0] == 0
-    code, shown, _ = told(capfd, root, "search", "boats", "--starred")
+    assert run_text(capfd, root, "star", "Count the")[0] == 0
+    code, shown, _ = run_text(capfd, root, "search", "boats", "--starred")
     assert code == 0
     assert "boats" in shown
 
@@ -79,13 +81,13 @@ def test_starred_search_ignores_sessions_of_other_roots(
 def test_ls_marks_and_filters_starred_sessions(
     root: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    told(capfd, root, "star", "Count the")
-    out = told(capfd, root, "ls")[1]
+    run_text(capfd, root, "star", "Count the")
+    out = run_text(capfd, root, "ls")[1]
     assert [line.strip()[10:12] for line in out.splitlines() if "boats" in line] == ["★ "]
     assert "★ Write" not in out
     chosen = value(capfd, root, "ls", "--starred")
-    assert [(one["title"], one["starred"]) for one in chosen] == [("Count the boats.", True)]
-    assert sorted(one["starred"] for one in value(capfd, root, "ls")) == [False, True]
+    assert [(item["title"], item["starred"]) for item in chosen] == [("Count the boats.", True)]
+    assert sorted(item["starred"] for item in value(capfd, root, "ls")) == [False, True]
 
 
 def test_star_under_another_root_is_counted_and_can_be_removed(
@@ -94,41 +96,43 @@ def test_star_under_another_root_is_counted_and_can_be_removed(
     gone = "00000000-0000-4000-8000-000000000009"
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "stars.json").write_text(json.dumps({"stars": {gone: {}}}))
-    assert "1 starred session not under these roots" in told(capfd, root, "star")[1]
-    (one,) = value(capfd, root, "star")
-    assert (one["session"], one["here"], one["title"]) == (gone, False, None)
-    assert told(capfd, root, "star", gone, "--remove")[2] == "no longer starred: 00000000\n"
+    assert "1 starred session not under these roots" in run_text(capfd, root, "star")[1]
+    (item,) = value(capfd, root, "star")
+    assert (item["session"], item["here"], item["title"]) == (gone, False, None)
+    assert run_text(capfd, root, "star", gone, "--remove")[2] == "no longer starred: 00000000\n"
 
 
 def test_turn_is_pinned_listed_and_unpinned(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert told(capfd, root, "star", "--turns")[1].startswith("no turn is starred")
+    assert run_text(capfd, root, "star", "--turns")[1].startswith("no turn is starred")
     assert (
-        told(capfd, root, "star", "Count the", "--turn", "2")[2]
+        run_text(capfd, root, "star", "Count the", "--turn", "2")[2]
         == "starred: turn 2, “And the sails?”\n"
     )
-    listed = told(capfd, root, "star", "--turns")[1].splitlines()
+    listed = run_text(capfd, root, "star", "--turns")[1].splitlines()
     assert listed[1] == "  turn 2  And the sails?"
     assert listed[2].startswith("    plait show ")
     assert listed[2].endswith(f" --turn 2 --root {root}")
-    assert told(capfd, root, "star", "Write a poem.", "--turns")[1].startswith("no turn is starred")
-    (one,) = value(capfd, root, "star", "Count the", "--turns")
-    assert (one["turn"], one["words"], one["why_gone"]) == (2, "And the sails?", None)
-    assert one["open"] == listed[2].strip()
-    err = told(capfd, root, "star", "Count the", "--turn", "sails", "--remove")[2]
+    assert run_text(capfd, root, "star", "Write a poem.", "--turns")[1].startswith(
+        "no turn is starred"
+    )
+    (item,) = value(capfd, root, "star", "Count the", "--turns")
+    assert (item["turn"], item["words"], item["why_gone"]) == (2, "And the sails?", None)
+    assert item["open"] == listed[2].strip()
+    err = run_text(capfd, root, "star", "Count the", "--turn", "sails", "--remove")[2]
     assert err == "no longer starred: turn 2, “And the sails?”\n"
     assert value(capfd, root, "star", "--turns") == []
 
 
 def test_pin_of_a_missing_turn_says_so(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    told(capfd, root, "star", "Count the", "--turn", "2")
+    run_text(capfd, root, "star", "Count the", "--turn", "2")
     draw(TALK[: TALK.index("U2")]).write(root)
-    assert "    the turn is no longer in its session" in told(capfd, root, "star", "--turns")[1]
-    (one,) = value(capfd, root, "star", "--turns")
-    assert (one["why_gone"], one["open"]) == ("the turn is no longer in its session", None)
+    assert "    the turn is no longer in its session" in run_text(capfd, root, "star", "--turns")[1]
+    (item,) = value(capfd, root, "star", "--turns")
+    assert (item["why_gone"], item["open"]) == ("the turn is no longer in its session", None)
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "said"),
+    ("given", "code", "output"),
     [
         (["star", "nobody"], 2, "no session"),
         (["star", "--remove"], 2, "no session given"),
@@ -140,12 +144,12 @@ def test_pin_of_a_missing_turn_says_so(root: Path, capfd: pytest.CaptureFixture[
     ],
 )
 def test_impossible_requests_are_explained(
-    root: Path, capfd: pytest.CaptureFixture[str], given: list[str], code: int, said: str
+    root: Path, capfd: pytest.CaptureFixture[str], given: list[str], code: int, output: str
 ) -> None:
-    found, out, err = told(capfd, root, *given)
+    found, out, err = run_text(capfd, root, *given)
     assert (found, out) == (code, "")
     assert err.startswith("error: ")
-    assert said in err
+    assert output in err
 
 
 def test_damaged_file_stops_stars_but_not_lists(
@@ -153,19 +157,19 @@ def test_damaged_file_stops_stars_but_not_lists(
 ) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "stars.json").write_text("{")
-    code, _, err = told(capfd, root, "star", "Count the")
+    code, _, err = run_text(capfd, root, "star", "Count the")
     words = " ".join(err.split())
     assert (code, "is damaged" in words, "start with an empty list" in words) == (3, True, True)
-    code, out, err = told(capfd, root, "ls")
+    code, out, err = run_text(capfd, root, "ls")
     words = " ".join(err.split())
     assert (code, "Count the boats." in out, "is damaged" in words) == (0, True, True)
 
 
 def test_search_in_starred_sessions_only(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    code, _, err = told(capfd, root, "search", "boats", "--starred")
+    code, _, err = run_text(capfd, root, "search", "boats", "--starred")
     assert (code, "no session is starred" in err) == (2, True)
-    told(capfd, root, "star", "Count the")
+    run_text(capfd, root, "star", "Count the")
     assert len(value(capfd, root, "search", "boats", "--starred")["hits"]) == 1
     assert value(capfd, root, "search", "poem", "--starred")["hits"] == []
-    told(capfd, root, "star", "Write a poem.")
+    run_text(capfd, root, "star", "Write a poem.")
     assert len(value(capfd, root, "search", "poem", "--starred")["hits"]) == 1

@@ -138,9 +138,9 @@ ENDING = {
 """What runs beside a command, and what it says after it."""
 
 
-@pytest.mark.parametrize("beside", ENDING)
-def test_fast_exit_waits_for_output_and_workers(tmp_path: Path, beside: str) -> None:
-    code, said = ENDING[beside]
+@pytest.mark.parametrize("neighbour", ENDING)
+def test_fast_exit_waits_for_output_and_workers(tmp_path: Path, neighbour: str) -> None:
+    code, output = ENDING[neighbour]
     (tmp_path / "projects").mkdir()
     for words, status in ((["usage"], 0), (["usage", "--limit", "0"], 2)):
         run = subprocess.run(
@@ -161,7 +161,7 @@ def test_fast_exit_waits_for_output_and_workers(tmp_path: Path, beside: str) -> 
         assert run.returncode == status, run.stderr
         assert run.stdout.split("\n") == [
             *(["no usage"] if not status else []),
-            *([said] if said else []),
+            *([output] if output else []),
             "",
         ]
 

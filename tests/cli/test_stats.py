@@ -160,7 +160,7 @@ def test_json_has_the_documented_keys(capfd: pytest.CaptureFixture[str], work: P
     assert list(found) == KEYS
     assert (found["sessions"], found["prompts"], found["interruptions"]) == (2, 3, 1)
     assert found["tokens"]["output_tokens"] == sum(
-        one["tokens"]["output_tokens"] for one in found["models"]
+        model["tokens"]["output_tokens"] for model in found["models"]
     )
     guide = (Path(__file__).parents[2] / "docs" / "guide" / "json.md").read_text(encoding="utf-8")
     inner = [key for name in ("tools", "files", "days", "longest_turns") for key in found[name][0]]

@@ -50,12 +50,12 @@ def work(tmp_path: Path) -> Path:
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    assert run([str(one) for one in arguments]) == 0
+    assert run([str(item) for item in arguments]) == 0
     return capsys.readouterr().out
 
 
 def failed(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str]:
-    code = run([str(one) for one in arguments])
+    code = run([str(item) for item in arguments])
     return code, capsys.readouterr().err
 
 
@@ -120,20 +120,20 @@ def test_json_gives_the_spans(work: Path, capsys: pytest.CaptureFixture[str]) ->
     assert not [span for span in spans if "thinking" in span]
     more = shown(capsys, "trace", "show", "latest", "--root", work, "--json", "--thinking")
     assert [span["thinking"] for span in json.loads(more) if "thinking" in span] == ["Hm."]
-    one = json.loads(
+    item = json.loads(
         shown(capsys, "trace", "show", "latest", "--root", work, "--json", "--turn", "1")
     )
-    assert {span["turn"] for span in one} == {1}
+    assert {span["turn"] for span in item} == {1}
 
 
 def test_session_without_responses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     draw('U1 "hello?"').write(tmp_path / "logs")
     assert run(["trace", "show", "latest", "--root", str(tmp_path / "logs")]) == 0
-    told = capsys.readouterr()
-    assert (told.out, told.err.split(":")[0]) == ("", "nothing to trace")
+    report = capsys.readouterr()
+    assert (report.out, report.err.split(":")[0]) == ("", "nothing to trace")
     to = tmp_path / "none.json"
-    said = shown(capsys, "trace", "send", "latest", "--root", tmp_path / "logs", "--to", to)
-    assert said == f"sent 0 traces with 0 spans of 1 session to {to}\n"
+    output = shown(capsys, "trace", "send", "latest", "--root", tmp_path / "logs", "--to", to)
+    assert output == f"sent 0 traces with 0 spans of 1 session to {to}\n"
 
 
 def test_unknown_turns(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,9 +149,9 @@ def test_sending_to_a_collector(work: Path, capsys: pytest.CaptureFixture[str]) 
     spans = json.loads(shown(capsys, "trace", "show", "latest", "--root", work, "--json"))
     with receiving() as received:
         send = ("trace", "send", "latest", "--root", work, "--to", received.url)
-        said = shown(capsys, *send, "--header", "x-team=blue")
+        output = shown(capsys, *send, "--header", "x-team=blue")
         assert (
-            said
+            output
             == f"sent 3 traces with {len(spans)} spans of 1 session to {received.url}/v1/traces\n"
         )
         assert received.headers[0]["x-team"] == "blue"
@@ -166,7 +166,7 @@ def test_secrets_names_and_paths_are_not_sent(
 ) -> None:
     with receiving() as received:
         send = ("trace", "send", "--all", "--root", work, "--to", received.url)
-        assert run([str(one) for one in send]) == 0
+        assert run([str(item) for item in send]) == 0
         assert "redacted: " in capsys.readouterr().err
         everything = json.dumps(list(received.spans.values()))
         assert "AKIAIOSFODNN7ABCDEFG" not in everything
@@ -208,11 +208,11 @@ def test_output_to_a_file(
     shown(capsys, "trace", "send", "latest", "--root", work, "--to", path)
     assert path.stat().st_mode & 0o077 == 0
     lines = path.read_text(encoding="utf-8").splitlines()
-    ids = [one["spanId"] for line in lines for one in iter_request_spans(json.loads(line))]
+    ids = [item["spanId"] for line in lines for item in iter_request_spans(json.loads(line))]
     spans = json.loads(shown(capsys, "trace", "show", "latest", "--root", work, "--json"))
     assert sorted(ids) == sorted(span["id"] for span in spans)
-    code, told = failed(capsys, "trace", "send", "latest", "--root", work, "--to", f"file:{path}")
-    assert (code, told) == (2, f"error: '{path}' already exists\nhint: choose another name\n")
+    code, report = failed(capsys, "trace", "send", "latest", "--root", work, "--to", f"file:{path}")
+    assert (code, report) == (2, f"error: '{path}' already exists\nhint: choose another name\n")
 
 
 def test_a_dry_run_sends_nothing(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -227,16 +227,16 @@ def test_a_dry_run_sends_nothing(work: Path, capsys: pytest.CaptureFixture[str])
 def test_failing_target_is_reported(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with receiving(status=401) as received:
         send = ("trace", "send", "--all", "--root", work, "--to", received.url)
-        code, told = failed(capsys, *send)
+        code, report = failed(capsys, *send)
     assert code == 3
-    assert "could not be sent: 401 Unauthorized" in told
-    assert "hint: the target rejects them" in told
+    assert "could not be sent: 401 Unauthorized" in report
+    assert "hint: the target rejects them" in report
     with receiving(status=503) as received:
         assert "hint: send again" in failed(capsys, *send[:-1], received.url)[1]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "report"),
     [
         (["--to", "http://localhost:9"], "error: nothing selected to send"),
         (["--all"], "error: no destination"),
@@ -250,13 +250,13 @@ def test_impossible_requests(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
-    told: str,
+    report: str,
 ) -> None:
     for name in ("PLAIT_OTLP_ENDPOINT", "LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY"):
         monkeypatch.delenv(name, raising=False)
-    code, said = failed(capsys, "trace", "send", "--root", work, *arguments)
+    code, output = failed(capsys, "trace", "send", "--root", work, *arguments)
     assert code in (2, 4)
-    assert said.startswith(told), said
+    assert output.startswith(report), output
 
 
 def test_missing_extra_is_reported(work: Path, tmp_path: Path) -> None:
@@ -280,12 +280,12 @@ def test_langfuse_keys_come_from_the_settings(
         monkeypatch.setenv("LANGFUSE_HOST", received.url)
         monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk-1")
         monkeypatch.setenv("LANGFUSE_SECRET_KEY", "sk-2")
-        said = shown(capsys, "trace", "send", "latest", "--root", work, "--to", "langfuse")
-        assert said.endswith(f" to {received.url}/api/public/otel/v1/traces\n")
+        output = shown(capsys, "trace", "send", "latest", "--root", work, "--to", "langfuse")
+        assert output.endswith(f" to {received.url}/api/public/otel/v1/traces\n")
         assert received.headers[0]["authorization"] == "Basic cGstMTpzay0y"
-        one: Any = next(iter(received.spans.values()))
-        assert "langfuse.observation.type" in one["attributes"]
-        assert "gen_ai.conversation.id" not in one["attributes"]
+        item: Any = next(iter(received.spans.values()))
+        assert "langfuse.observation.type" in item["attributes"]
+        assert "gen_ai.conversation.id" not in item["attributes"]
 
 
 def test_every_subcommand_and_option_is_in_the_guide() -> None:

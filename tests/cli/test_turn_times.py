@@ -69,7 +69,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_caveat_days_later_is_not_work(drawn: Path) -> None:
     archive = Archive([drawn])
-    late = next(one for one in archive.sessions if len(archive.open(one).turns) == 1)
+    late = next(session for session in archive.sessions if len(archive.open(session).turns) == 1)
     (turn,) = archive.open(late).turns
     assert (turn.duration_ms, turn.working_ms, turn.asking_ms) == (5000, 5000, 0)
     assert archive.stats([late]).working_ms == 5000
@@ -77,7 +77,7 @@ def test_caveat_days_later_is_not_work(drawn: Path) -> None:
 
 def test_waiting_for_permission_or_an_answer_is_not_work(drawn: Path) -> None:
     archive = Archive([drawn])
-    leave = next(one for one in archive.sessions if len(archive.open(one).turns) == 2)
+    leave = next(session for session in archive.sessions if len(archive.open(session).turns) == 2)
     first, second = archive.open(leave).turns
     assert (first.duration_ms, first.working_ms, first.asking_ms) == (4_215_000, 15_000, 4_200_000)
     assert (second.duration_ms, second.working_ms) == (3000, 3000)
@@ -93,17 +93,17 @@ def test_every_output_shows_the_same_duration(
     root = request.getfixturevalue(examples)
     archive = Archive([root])
     for session in archive.sessions:
-        told = archive.open(session).conversations
-        durations = {turn.number: turn.duration_ms for turn in told.active.turns}
+        report = archive.open(session).conversations
+        durations = {turn.number: turn.duration_ms for turn in report.active.turns}
         shown = printed(capfd, "show", str(session.path), "--json", "--depth", "all")
         assert {turn["number"]: turn["duration_ms"] for turn in shown["turns"]} == durations
         drawn_rows = printed(capfd, "log", str(session.path), "--json")
-        openers = {turn.opener.uuid: turn for turn in told.active.turns if turn.opener}
+        openers = {turn.opener.uuid: turn for turn in report.active.turns if turn.opener}
         logged = {row["head"]: row.get("duration_ms") for row in drawn_rows}
         for uuid, turn in openers.items():
             assert uuid not in logged or logged[uuid] == turn.duration_ms
         check_times(archive, session)
-        check_page(tmp_path, session, told.active)
+        check_page(tmp_path, session, report.active)
 
 
 def printed(capfd: pytest.CaptureFixture[str], *arguments: str) -> Any:
@@ -112,7 +112,7 @@ def printed(capfd: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(capfd.readouterr().out)
 
 
-def check_page(tmp_path: Path, session: Session, told: Conversation) -> None:
+def check_page(tmp_path: Path, session: Session, report: Conversation) -> None:
     """Hold the words in the margin of a page against the turns."""
     folder = tmp_path / session.id
     named = ["export", str(session.path), "--format", "html", "--no-redact", "-o", str(folder)]
@@ -121,7 +121,7 @@ def check_page(tmp_path: Path, session: Session, told: Conversation) -> None:
     for page in sorted(folder.rglob("*.html")):
         for _, head in SECTION.findall(page.read_text(encoding="utf-8")):
             heads.append("".join(SPENT.findall(head)))
-    for turn in told.turns:
+    for turn in report.turns:
         words = format_turn_duration(turn.duration_ms, turn.asking_ms)
         assert any(head == words or head.startswith(f"{words} ·") for head in heads), turn.number
 
@@ -144,14 +144,14 @@ def test_real_sessions_have_the_same_duration_everywhere(shared: Path, share: in
 def check_times(archive: Archive, session: Session) -> int:
     """Compare timeline, spans, rows and statistics of a session with its turns; count them."""
     opened = archive.open(session)
-    told = opened.conversations
+    report = opened.conversations
     roots = {
         (spans[0].conversation, spans[0].record): resolve_times(spans)[spans[0].id]
         for spans in build_traces(opened.by_line)
         if spans[0].kind == "turn" and spans[0].start is not None
     }
-    for line in told.by_line.values():
-        bars = {bar.number: bar for bar in build_timeline(told, line.id).turns}
+    for line in report.by_line.values():
+        bars = {bar.number: bar for bar in build_timeline(report, line.id).turns}
         for turn in line.turns:
             if turn.number in bars:
                 assert bars[turn.number].length == pytest.approx(turn.duration_ms, abs=0.01)
@@ -168,10 +168,10 @@ def check_log(archive: Archive, session: Session) -> None:
     graph = archive.graph(session)
     lines = [name for name, line in graph.lines.items() if line.kind in SPOKEN]
     turns = archive.find_turns_on_lines(graph, lines)
-    told = {turn.opener.uuid: turn for turn in people_turns(archive, session) if turn.opener}
+    report = {turn.opener.uuid: turn for turn in people_turns(archive, session) if turn.opener}
     for row in iter_rows(graph, "turn"):
-        if row.head in turns and row.head in told:
-            assert turns[row.head].duration_ms == told[row.head].duration_ms
+        if row.head in turns and row.head in report:
+            assert turns[row.head].duration_ms == report[row.head].duration_ms
 
 
 def people_turns(archive: Archive, session: Session) -> Iterator[Turn]:

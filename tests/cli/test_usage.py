@@ -187,7 +187,7 @@ def test_json_has_rows_and_totals(capfd: pytest.CaptureFixture[str], shop: Path)
 
 def test_a_breakdown_is_by_model(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
     totals = value(capfd, "--breakdown", "--root", shop)["totals"]
-    assert {name: one["responses"] for name, one in totals["breakdown"].items()} == {
+    assert {name: item["responses"] for name, item in totals["breakdown"].items()} == {
         "claude-opus-4-5-20251101": 2,
         "claude-sonnet-4-5-20250929": 1,
         "claude-tomorrow-9": 1,
@@ -200,7 +200,7 @@ def test_branches_of_large_archives_are_counted_on_request(
 ) -> None:
     monkeypatch.setattr("plait.cli.usage.LITTLE", 100)
     shown_ = value(capfd, "--root", shop)
-    assert [one["abandoned"] for one in (*shown_["rows"], shown_["totals"])] == [None] * 3
+    assert [item["abandoned"] for item in (*shown_["rows"], shown_["totals"])] == [None] * 3
     totals = value(capfd, "--breakdown", "--root", shop)["totals"]
     assert totals["abandoned"]["responses"] == 0
 
@@ -233,9 +233,9 @@ def test_rows_in_other_orders(capfd: pytest.CaptureFixture[str], shop: Path) -> 
 
 def test_single_project(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
     assert value(capfd, "--project", "shop", "--root", shop)["totals"]["responses"] == 4
-    code, said = fails(capfd, "--project", "harbour", "--root", shop)
+    code, output = fails(capfd, "--project", "harbour", "--root", shop)
     assert code == 2
-    assert said.startswith("error: no project named 'harbour'")
+    assert output.startswith("error: no project named 'harbour'")
 
 
 def test_blocks(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
@@ -269,16 +269,18 @@ def test_current_block_and_projection(capfd: pytest.CaptureFixture[str], now_run
         and " left · " in printed
         and "/h · projected for this block: " in printed
     )
-    (row,) = (one for one in value(capfd, "blocks", "--root", now_running)["rows"] if one["active"])
+    (row,) = (
+        item for item in value(capfd, "blocks", "--root", now_running)["rows"] if item["active"]
+    )
     assert row["projected_cost_usd"] > row["cost_usd"] > 0
 
 
 def test_the_status_line_is_one_line(
     capfd: pytest.CaptureFixture[str], now_running: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    said = out(capfd, "--statusline", "--root", now_running)
-    assert said.count("\n") == 1
-    assert "block $8.68, " in said and " left · $17.36/h" in said
+    output = out(capfd, "--statusline", "--root", now_running)
+    assert output.count("\n") == 1
+    assert "block $8.68, " in output and " left · $17.36/h" in output
     assert out(capfd, "--statusline", "--root", tmp_path_factory.mktemp("none")) == "today $0.00\n"
 
 
@@ -320,13 +322,13 @@ def test_errors_are_explained(
 ) -> None:
     wrong = tmp_path / "wrong.toml"
     wrong.write_text("[m]\ninput = 1\noutpt = 2\n", encoding="utf-8")
-    code, said = fails(capfd, "--prices", wrong, "--root", shop)
+    code, output = fails(capfd, "--prices", wrong, "--root", shop)
     assert code == 4
-    assert f"error: unknown price 'outpt' of 'm' in '{wrong}'" in said
-    assert "hint: did you mean 'output'?" in said
+    assert f"error: unknown price 'outpt' of 'm' in '{wrong}'" in output
+    assert "hint: did you mean 'output'?" in output
     assert fails(capfd, "--prices", tmp_path / "none.toml", "--root", shop)[0] == 4
-    code, said = fails(capfd, "--timezone", "Mars/Olympus", "--root", shop)
-    assert (code, said.splitlines()[0]) == (2, "error: unknown time zone 'Mars/Olympus'")
+    code, output = fails(capfd, "--timezone", "Mars/Olympus", "--root", shop)
+    assert (code, output.splitlines()[0]) == (2, "error: unknown time zone 'Mars/Olympus'")
     assert fails(capfd, "--since", "whenever", "--timezone", "UTC", "--root", shop)[0] == 2
 
 

@@ -80,20 +80,20 @@ FIGURES = (
 )
 def test_sums_agree_with_the_reports(capfd: pytest.CaptureFixture[str], by: str) -> None:
     found = value(capfd, "--by", by, "--root", GALLERY, "-z", "UTC")
-    whole = value(capfd, "--root", GALLERY, "-z", "UTC")["totals"]
+    full = value(capfd, "--root", GALLERY, "-z", "UTC")["totals"]
     cells = loaded(out(capfd, "--by", by, "--csv", "--root", GALLERY, "-z", "UTC"))
     reports = {"day": "daily", "week": "weekly", "month": "monthly"}
     for figure in FIGURES:
-        assert found["totals"][figure] == pytest.approx(whole[figure], abs=1e-9)
-        assert sum(float(one[figure]) for one in cells) == pytest.approx(whole[figure], abs=1e-8)
+        assert found["totals"][figure] == pytest.approx(full[figure], abs=1e-9)
+        assert sum(float(cell[figure]) for cell in cells) == pytest.approx(full[figure], abs=1e-8)
     for name in by.split(","):
         report = reports.get(name, name)
         rows = value(capfd, report, "--root", GALLERY, "-z", "UTC")["rows"]
         key = "date" if name == "day" else name
-        told = {one[key]: [one[figure] for figure in FIGURES] for one in rows}
-        sums = {one[name]: [one[figure] for figure in FIGURES] for one in found["sums"][name]}
-        assert sums.keys() == told.keys()
-        assert all(sums[one] == pytest.approx(told[one], abs=1e-9) for one in sums)
+        result = {row[key]: [row[figure] for figure in FIGURES] for row in rows}
+        sums = {item[name]: [item[figure] for figure in FIGURES] for item in found["sums"][name]}
+        assert sums.keys() == result.keys()
+        assert all(sums[item] == pytest.approx(result[item], abs=1e-9) for item in sums)
 
 
 @pytest.mark.parametrize("report", ["daily", "weekly", "monthly", "session", "project", "model"])
@@ -104,14 +104,18 @@ def test_csv_of_every_report_matches_its_json(
     lines = loaded(out(capfd, report, "--csv", "--root", GALLERY, "-z", "UTC"))
     for row, line in zip(rows, lines, strict=True):
         for name, text in line.items():
-            told: Any = row[name]
-            assert text == told if isinstance(told, str) else float(text) == pytest.approx(told)
+            result: Any = row[name]
+            assert (
+                text == result if isinstance(result, str) else float(text) == pytest.approx(result)
+            )
 
 
 def test_csv_blocks_have_no_gaps(capfd: pytest.CaptureFixture[str]) -> None:
     blocks = value(capfd, "blocks", "--root", GALLERY)["rows"]
     lines = loaded(out(capfd, "blocks", "--csv", "--root", GALLERY))
-    assert [one["start"] for one in lines] == [one["start"] for one in blocks if not one["gap"]]
+    assert [line["start"] for line in lines] == [
+        block["start"] for block in blocks if not block["gap"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -127,10 +131,10 @@ def test_csv_blocks_have_no_gaps(capfd: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_refused_options(capfd: pytest.CaptureFixture[str], given: list[str], error: str) -> None:
-    code, told = fails(capfd, *given, "--root", GALLERY)
-    said = json.loads(told)["error"] if "--json" in given else told
+    code, report = fails(capfd, *given, "--root", GALLERY)
+    output = json.loads(report)["error"] if "--json" in given else report
     assert code == 2
-    assert error in said
+    assert error in output
 
 
 def test_single_dimension_is_the_report(capfd: pytest.CaptureFixture[str]) -> None:

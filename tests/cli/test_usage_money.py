@@ -52,7 +52,7 @@ def answer(
     **fields: Any,
 ) -> Any:
     """Return an answer of a hundred tokens in and ten out."""
-    said = {
+    output = {
         "id": "msg_1",
         "role": "assistant",
         "model": MODEL,
@@ -61,7 +61,7 @@ def answer(
         **(message or {}),
     }
     named = {"requestId": "req_1", **fields}
-    return line(uuid=uuid, parentUuid=parent, message=said, **named)
+    return line(uuid=uuid, parentUuid=parent, message=output, **named)
 
 
 def compact(value: Any) -> bytes:
@@ -76,7 +76,7 @@ def spaced(value: Any) -> bytes:
 
 def log(*lines: Any) -> bytes:
     """Return the bytes of a file."""
-    return b"".join((one if isinstance(one, bytes) else compact(one)) + b"\n" for one in lines)
+    return b"".join((line if isinstance(line, bytes) else compact(line)) + b"\n" for line in lines)
 
 
 def call(**given: Any) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def out(capfd: pytest.CaptureFixture[str], root: Path, *words: str) -> str:
     return capfd.readouterr().out
 
 
-def told(capfd: pytest.CaptureFixture[str], root: Path, *words: str) -> dict[str, Any]:
+def run_json(capfd: pytest.CaptureFixture[str], root: Path, *words: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(out(capfd, root, "--json", *words))
     return found
 
@@ -57,14 +57,16 @@ def test_only_expensive_requests_are_listed_without_all(
 
 
 def test_json_has_the_parts_of_each_request(capfd: pytest.CaptureFixture[str], root: Path) -> None:
-    found = told(capfd, root)
-    assert [one["cause"] for one in found["requests"]] == [None, None, "pause", "model"]
-    assert [one["turn"] for one in found["requests"]] == [1, 2, 3, 4]
+    found = run_json(capfd, root)
+    assert [request["cause"] for request in found["requests"]] == [None, None, "pause", "model"]
+    assert [request["turn"] for request in found["requests"]] == [1, 2, 3, 4]
     first = found["requests"][0]
     assert (first["read"], first["new"], first["again"], first["uncached"]) == (0, 10_000, 0, 0)
     sums = ("read", "new", "again", "uncached", "output", "cost_usd", "again_cost_usd")
     for name in sums:
-        assert found["totals"][name] == pytest.approx(sum(one[name] for one in found["requests"]))
+        assert found["totals"][name] == pytest.approx(
+            sum(request[name] for request in found["requests"])
+        )
     assert found["next"]["is_warm"] is False
     assert found["next"]["cold_usd"] > found["next"]["warm_usd"] > 0
     assert found["next"]["cold_at"].startswith("2026-11-02T09:")
@@ -72,19 +74,19 @@ def test_json_has_the_parts_of_each_request(capfd: pytest.CaptureFixture[str], r
 
 def test_unknown_tokens_are_reported(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     assert "not in the log" not in out(capfd, root)
-    assert told(capfd, root)["totals"]["unknown"] == 0
+    assert run_json(capfd, root)["totals"]["unknown"] == 0
     (path,) = root.rglob("*.jsonl")
     path.write_text("".join(path.read_text().splitlines(keepends=True)[2:6]))
-    found = told(capfd, root)
-    assert [one["unknown"] for one in found["requests"]] == [found["requests"][0]["new"], 0]
+    found = run_json(capfd, root)
+    assert [request["unknown"] for request in found["requests"]] == [found["requests"][0]["new"], 0]
     assert "65 of the new tokens may already have been cached" in out(capfd, root)
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
     assert "nothing was cached twice, as far as is known" in out(capfd, root)
 
 
 def test_single_turn(capfd: pytest.CaptureFixture[str], root: Path) -> None:
-    found = told(capfd, root, "--turn", "3")
-    assert [one["cause"] for one in found["requests"]] == ["pause"]
+    found = run_json(capfd, root, "--turn", "3")
+    assert [request["cause"] for request in found["requests"]] == ["pause"]
     assert found["totals"]["again"] == found["requests"][0]["again"] > 0
     assert run(["why", SESSION, "--root", str(root), "--turn", "9"]) != 0
     assert "turn 9 has no request" in capfd.readouterr().err
@@ -103,7 +105,9 @@ def test_turn_shows_the_context_at_its_end(
     talk.write(folder / f"{SESSION}.jsonl")
 
     def words(*more: str) -> dict[str, int]:
-        return {one["words"]: one["requests"] for one in told(capfd, tmp_path, *more)["carried"]}
+        return {
+            item["words"]: item["requests"] for item in run_json(capfd, tmp_path, *more)["carried"]
+        }
 
     first, second = words("--turn", "1"), words("--turn", "2")
     assert first == {"the words of u1": 1, "the words of u2": 0}
@@ -128,9 +132,9 @@ def test_session_without_responses_says_so(
 def test_carried_items_are_paid_for_with_every_request(
     capfd: pytest.CaptureFixture[str], root: Path
 ) -> None:
-    carried = told(capfd, root)["carried"]
-    assert {one["kind"] for one in carried} == {"prompts", "answers"}
-    by_turn = {one["turn"]: one for one in carried if one["kind"] == "prompts"}
+    carried = run_json(capfd, root)["carried"]
+    assert {item["kind"] for item in carried} == {"prompts", "answers"}
+    by_turn = {item["turn"]: item for item in carried if item["kind"] == "prompts"}
     assert [by_turn[turn]["requests"] for turn in (1, 2, 3, 4)] == [4, 3, 2, 1]
     costs = [by_turn[turn]["cost_usd"] for turn in (1, 2, 3, 4)]
     assert costs == sorted(costs, reverse=True)
@@ -162,8 +166,10 @@ def test_waste_ranks_avoidable_spending(capfd: pytest.CaptureFixture[str], root:
     assert "use a smaller model for small questions" in found
     assert f"{SESSION[:8]}  2026-11-02 " in found
     value = json.loads(wasted(capfd, root, "--json"))
-    assert [one["kind"] for one in value["findings"]] == ["oversized", "pause", "model"]
-    assert value["total_usd"] == pytest.approx(sum(one["cost_usd"] for one in value["findings"]))
+    assert [finding["kind"] for finding in value["findings"]] == ["oversized", "pause", "model"]
+    assert value["total_usd"] == pytest.approx(
+        sum(finding["cost_usd"] for finding in value["findings"])
+    )
     assert {"kind", "cost_usd", "count", "evidence", "advice"} <= value["findings"][0].keys()
 
 
@@ -177,13 +183,13 @@ def test_waste_by_project_and_period(capfd: pytest.CaptureFixture[str], root: Pa
 
 def test_waste_evidence_can_be_opened(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     value = json.loads(wasted(capfd, root, "--json"))
-    things = [one for item in value["findings"] for one in item["evidence"]]
-    for one in things:
-        _, name, session, *words = shlex.split(one["open"])
+    things = [first for item in value["findings"] for first in item["evidence"]]
+    for first in things:
+        _, name, session, *words = shlex.split(first["open"])
         assert (name, session) == ("why", SESSION)
         assert run([name, session, *words, "--json"]) == 0
         found = json.loads(capfd.readouterr().out)["requests"]
-        assert one["response"] in [two["response"] for two in found]
+        assert first["response"] in [two["response"] for two in found]
     shown = wasted(capfd, root).splitlines()[-1]
     assert f"why {SESSION[:8]} --turn {things[0]['response']} --root" in shown
 
@@ -199,8 +205,10 @@ def test_requests_outside_turns_are_shown_separately(
     folder = tmp_path / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
     talk.write(folder / f"{SESSION}.jsonl")
-    found = told(capfd, tmp_path, "--turn", left)
-    assert [(one["response"], one["turn"]) for one in found["requests"]] == [(left, None)]
+    found = run_json(capfd, tmp_path, "--turn", left)
+    assert [(request["response"], request["turn"]) for request in found["requests"]] == [
+        (left, None)
+    ]
     assert found["totals"]["requests"] == 1
     assert found["carried"] == []
     assert run(["why", SESSION, "--root", str(tmp_path), "--turn", ""]) != 0

@@ -209,7 +209,7 @@ def _write_single_file(request: Request, plan: ExportPlan, asked: ExportOptions)
         files = request.archive.export(plan, format_)
         data = b"".join(part for name, part in files if name not in (REPORT, MANIFEST))
     if asked.is_copied:
-        from plait.cli.desktop import copy_to_clipboard
+        from plait.terminal.desktop import copy_to_clipboard
 
         if program := copy_to_clipboard(data):
             output.note(f"copied {format_bytes(len(data))} with {program}")

@@ -41,9 +41,7 @@ COMMANDS_BY_GROUP: dict[str, tuple[Command, ...]] = {
     "Read": (
         Command("ls", "List projects and sessions.", "ls"),
         Command("show", "Read a conversation: prompts, answers, tool calls, agents.", "show"),
-        Command(
-            "ui", "Browse, read and resume sessions in the terminal.", "plait.tui.command", "writes"
-        ),
+        Command("ui", "Browse and read sessions in the terminal.", "plait.tui.command", "writes"),
         Command("serve", "Browse all sessions in your web browser.", "serve", "writes"),
         Command("open", "Open a session in your web browser.", "serve", "writes"),
         Command("log", "Draw a session as a graph of turns and branches.", "graph"),
@@ -59,12 +57,7 @@ COMMANDS_BY_GROUP: dict[str, tuple[Command, ...]] = {
         Command("history", "Show the history of a file across sessions.", "files"),
         Command("blame", "Show which turn of which session wrote each line.", "files", "writes"),
         Command("recall", "Find earlier turns that answer a question.", "recall", "writes"),
-        Command(
-            "about",
-            "Show which turns wrote or mentioned a file, symbol or error.",
-            "recall",
-            "writes",
-        ),
+        Command("about", "Find turns about a file, symbol or error.", "recall", "writes"),
         Command("standup", "Summarise recent work, by project.", "recall"),
         Command("star", "Star sessions and turns to find them again.", "stars", "writes"),
     ),
@@ -76,9 +69,7 @@ COMMANDS_BY_GROUP: dict[str, tuple[Command, ...]] = {
         Command("insights", "Show trends, habits and outliers.", "insights"),
     ),
     "Share": (
-        Command(
-            "export", "Export transcripts as Markdown, HTML, text or JSON.", "export", "writes"
-        ),
+        Command("export", "Export sessions as Markdown, HTML, text or JSON.", "export", "writes"),
         Command("redact", "Find or remove secrets and personal data.", "redact", "writes"),
         Command("port", "Pack sessions into a file, or unpack them here.", "edit", "writes"),
         Command("trace", "Show sessions as traces, or send them to a collector.", "trace"),

@@ -19,7 +19,6 @@ import click
 from plait.archive import ProgressCallback
 from plait.archive.live import LiveArchive, ReadingProgress
 from plait.cli import shared
-from plait.cli.desktop import open_in_browser
 from plait.cli.lake import open_lake
 from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.errors import SourceError, UserError
@@ -32,6 +31,7 @@ from plait.settings import (
     has_display,
     read_claude_folder,
 )
+from plait.terminal.desktop import open_in_browser
 from plait.terminal.output import write_bytes
 from plait.terminal.text import shell_command
 from plait.web.address import (

@@ -151,11 +151,6 @@ class Report:
     since: datetime | None
     until: datetime | None
 
-    @property
-    def is_newest_last(self) -> bool:
-        """Whether rows run from oldest to newest by default."""
-        return self.asked.order is None and self.name in TIME_REPORTS
-
     def read_responses(self) -> CountedResponses:
         """Read the responses of all sessions."""
         output, archive = self.request.output, self.request.archive
@@ -480,7 +475,7 @@ def _print_report(
         output.print("no usage")
         return
     is_paged = output.will_page(len(rows) + FRAME)
-    if is_paged and report.is_newest_last:
+    if is_paged and report.asked.order is None and report.name in TIME_REPORTS:
         rows = rows[::-1]
     with output.paged():
         _print_table(report, [line for row in rows for line in row], totals, first=is_paged)

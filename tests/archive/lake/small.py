@@ -24,7 +24,7 @@ def lines(session: str, first: int, last: int, uuids: str = "") -> bytes:
         common = {"sessionId": session, "cwd": "/home/ada/shop", "version": "2.1.0"}
         asked = {"role": "user", "content": f"question {turn} of {known}"}
         usage = {"input_tokens": 10 + turn, "output_tokens": 5}
-        said = {
+        output = {
             "id": f"msg-{known}-{turn}",
             "role": "assistant",
             "model": "claude-opus-5-5",
@@ -38,12 +38,12 @@ def lines(session: str, first: int, last: int, uuids: str = "") -> bytes:
                 "uuid": f"{known}-{turn}-a",
                 "parentUuid": f"{known}-{turn}-u",
                 "requestId": f"req-{known}-{turn}",
-                "message": said,
+                "message": output,
             },
         ]
-        for one in found[-2:]:
-            one |= {"timestamp": stamp, **common}
-    return b"".join(json.dumps(one).encode() + b"\n" for one in found)
+        for item in found[-2:]:
+            item |= {"timestamp": stamp, **common}
+    return b"".join(json.dumps(item).encode() + b"\n" for item in found)
 
 
 def log(root: Path, session: str, project: str = "-home-ada-shop") -> Path:
@@ -76,11 +76,11 @@ def holding(to: Path | str, options: dict[str, str] | None = None) -> dict[str, 
 
 def counts(found: BuildResult) -> dict[str, int]:
     """Return what is not nothing of what a building says, without sizes."""
-    said = {
+    output = {
         "unchanged": found.unchanged,
         "built": found.built,
         "gone": found.gone,
         "pruned": found.pruned,
         "failed": len(found.failed),
     }
-    return {name: count for name, count in said.items() if count}
+    return {name: count for name, count in output.items() if count}

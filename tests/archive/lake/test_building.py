@@ -46,17 +46,17 @@ def anew(root: Path, to: Path, **how: Any) -> dict[str, list[str]]:
 
 
 def test_only_changed_sessions_are_built(root: Path, to: Path) -> None:
-    told = [counts(built(root, to))]
-    told.append(counts(built(root, to)))
+    report = [counts(built(root, to))]
+    report.append(counts(built(root, to)))
     with log(root, "c", "-home-ada-api").open("ab") as file:
         file.write(lines("c", 2, 3))
     log(root, "d").write_bytes(lines("d", 0, 1))
-    told.append(counts(built(root, to)))
+    report.append(counts(built(root, to)))
     with log(root, "a").open("ab") as file:
         file.write(lines("a", 4, 5))
-    told.append(counts(built(root, to)))
-    told.append(counts(built(root, to)))
-    assert told == [
+    report.append(counts(built(root, to)))
+    report.append(counts(built(root, to)))
+    assert report == [
         {"built": 3},
         {"unchanged": 3},
         {"unchanged": 2, "built": 2},
@@ -71,7 +71,7 @@ def test_shared_records_are_counted_once(root: Path, to: Path) -> None:
     found = Lake(str(to)).dataset("responses").to_table()
     assert sum(found["input"].to_pylist()) == 10 + 11 + 12 + 13 + 12 + 10 + 11
     families = Lake(str(to)).read_builds().to_pylist()
-    assert {one["session"]: one["family"] for one in families} == {"a": "a", "b": "a", "c": "c"}
+    assert {item["session"]: item["family"] for item in families} == {"a": "a", "b": "a", "c": "c"}
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {
@@ -163,7 +163,7 @@ def test_records_shared_with_a_deleted_session_are_counted_once(root: Path, to: 
         file.write(lines("b", 3, 4))
     found = built(root, to)
     assert counts(found) == {"unchanged": 1, "gone": 1, "failed": 1}
-    assert [(one.session, one.why.partition(":")[0]) for one in found.failed] == [
+    assert [(item.session, item.why.partition(":")[0]) for item in found.failed] == [
         ("b", "it shares records with deleted sessions")
     ]
     assert holding(to) == before
@@ -274,8 +274,8 @@ QUICK = {(0, True), (2, False), (2, True), (3, False)}
 @pytest.mark.parametrize(
     ("step", "is_after"),
     [
-        pytest.param(*one, marks=() if one in QUICK else pytest.mark.long)
-        for one in product(range(5), (False, True))
+        pytest.param(*entry, marks=() if entry in QUICK else pytest.mark.long)
+        for entry in product(range(5), (False, True))
     ],
 )
 def test_killed_build_is_continued(root: Path, to: Path, step: int, is_after: bool) -> None:
@@ -289,9 +289,9 @@ def test_killed_build_is_continued(root: Path, to: Path, step: int, is_after: bo
         with pytest.raises(Killed):
             built(root, to, prune=True)
     between = holding(to)
-    whole = {"a", "b", "c", "d", "e"}
-    for name in whole:  # each session as it was, or as it is
-        rows = [one for one in between["records"] if f"'session': '{name}'" in one]
+    full = {"a", "b", "c", "d", "e"}
+    for name in full:  # each session as it was, or as it is
+        rows = [record for record in between["records"] if f"'session': '{name}'" in record]
         assert len(rows) in ({"a": {8}, "b": {6}, "c": {4}, "d": {0, 2}, "e": {0, 4}}[name])
     assert set(before["records"]) - set(between["records"]) <= set(_of(before["records"], "d"))
     built(root, to, prune=True)
@@ -299,7 +299,7 @@ def test_killed_build_is_continued(root: Path, to: Path, step: int, is_after: bo
 
 
 def _of(rows: list[str], session: str) -> list[str]:
-    return [one for one in rows if f"'session': '{session}'" in one]
+    return [row for row in rows if f"'session': '{session}'" in row]
 
 
 class Meddling:
@@ -318,7 +318,7 @@ class Meddling:
 
 
 @pytest.mark.parametrize(
-    ("task", "meddle", "said"),
+    ("task", "meddle", "output"),
     [
         ("read_links", lambda path: path.unlink(), "no such file or directory"),
         ("write_rows_of_sessions", lambda path: path.unlink(), "no such file or directory"),
@@ -336,20 +336,20 @@ class Meddling:
     ids=["vanished early", "vanished", "cut", "a folder"],
 )
 def test_unreadable_sessions_are_named_and_the_rest_is_built(
-    root: Path, to: Path, task: str, meddle: Callable[[Path], object], said: str
+    root: Path, to: Path, task: str, meddle: Callable[[Path], object], output: str
 ) -> None:
     path = log(root, "c", "-home-ada-api")
     built(root, to)
-    before = [one for one in holding(to)["records"] if "'session': 'c'" in one]
+    before = [record for record in holding(to)["records"] if "'session': 'c'" in record]
     path.write_bytes(lines("c", 0, 3))
     with log(root, "a").open("ab") as file:
         file.write(lines("a", 4, 5))
     found = built(root, to, engine=Meddling(lambda: meddle(path), task))
     assert counts(found) == {"built": 2, "failed": 1}
-    assert [(one.session, one.path) for one in found.failed] == [("c", str(path))]
-    with pytest.raises(AssertionError, match=said):
+    assert [(item.session, item.path) for item in found.failed] == [("c", str(path))]
+    with pytest.raises(AssertionError, match=output):
         raise AssertionError(found.failed[0].why)
-    assert [one for one in holding(to)["records"] if "'session': 'c'" in one] == before
+    assert [record for record in holding(to)["records"] if "'session': 'c'" in record] == before
 
 
 def test_lines_added_during_a_build_come_with_the_next(root: Path, to: Path) -> None:
@@ -358,7 +358,7 @@ def test_lines_added_during_a_build_come_with_the_next(root: Path, to: Path) -> 
             file.write(lines("c", 2, 3))
 
     assert counts(built(root, to, engine=Meddling(grow, "write_rows_of_sessions"))) == {"built": 3}
-    assert len([one for one in holding(to)["records"] if "'session': 'c'" in one]) == 4
+    assert len([record for record in holding(to)["records"] if "'session': 'c'" in record]) == 4
     assert counts(built(root, to)) == {"built": 1, "unchanged": 2}
     assert holding(to) == anew(root, to)
 
@@ -392,7 +392,7 @@ class Deadly:
         """Yield what is made of each that is not deadly."""
         for item in items:
             assert isinstance(item, Chunk)
-            ids = [one.id for job in item.jobs for one in job.unit.sessions]
+            ids = [session.id for job in item.jobs for session in job.unit.sessions]
             self.given.append(ids)
             if self.session in ids and task.__name__ == "write_rows_of_sessions":
                 yield Failure(item, "3 processes crashed while reading it", killed_worker=True)
@@ -404,7 +404,7 @@ def test_session_that_kills_its_worker_is_named(root: Path, to: Path) -> None:
     engine = Deadly("c")
     found = built(root, to, engine=engine)
     assert counts(found) == {"built": 2, "failed": 1}
-    assert [(one.session, one.why) for one in found.failed] == [
+    assert [(item.session, item.why) for item in found.failed] == [
         ("c", "3 processes crashed while reading it")
     ]
     assert sorted(engine.given[-2:]) == [["a", "b"], ["c"]]
@@ -440,10 +440,10 @@ def test_lake_keeps_its_profile(root: Path, to: Path) -> None:
 
 
 def test_progress_is_reported(root: Path, to: Path) -> None:
-    told: list[tuple[int, int]] = []
-    built(root, to, watch=lambda done, total: told.append((done, total)))
+    report: list[tuple[int, int]] = []
+    built(root, to, watch=lambda done, total: report.append((done, total)))
     size = sum(path.stat().st_size for path in root.rglob("*.jsonl"))
-    assert told == [(size, 2 * size), (2 * size, 2 * size)]
+    assert report == [(size, 2 * size), (2 * size, 2 * size)]
 
 
 def test_unchanged_sessions_are_not_read(

@@ -21,7 +21,7 @@ def root(tmp_path: Path) -> Path:
     folder = tmp_path / "claude"
     log(folder, "a").write_bytes(lines("a", 0, 2))
     log(folder, "b").write_bytes(lines("b", 0, 1, "a") + lines("b", 1, 2))
-    beside = folder / "projects/-home-ada-shop/a"
+    neighbour = folder / "projects/-home-ada-shop/a"
     files = {
         "subagents/agent-x.jsonl": lines("a", 0, 1, "x").decode(),
         "subagents/agent-x.meta.json": '{"agentType":"Explore"}',
@@ -29,9 +29,9 @@ def root(tmp_path: Path) -> Path:
         "tool-results/x.txt": "much",
     }
     for name, text in files.items():
-        (beside / name).parent.mkdir(parents=True, exist_ok=True)
-        (beside / name).write_text(text, encoding="utf-8")
-        os.utime(beside / name, (1_000, 1_000))
+        (neighbour / name).parent.mkdir(parents=True, exist_ok=True)
+        (neighbour / name).write_text(text, encoding="utf-8")
+        os.utime(neighbour / name, (1_000, 1_000))
     os.utime(log(folder, "a"), (1_000, 1_000))  # of two that begin alike the older one is first
     return folder
 
@@ -69,11 +69,11 @@ def test_store_of_another_machine_is_built(root: Path, tmp_path: Path) -> None:
     built(root, tmp_path / "before")
     store = StorePlace(tmp_path / "keep", tmp_path / "shelf")
     Archive([root], jobs=1, store=store).keep.run()
-    whole = StorePlace(store.folder, store.cache, includes_all=True)  # the sources are still there
-    alone = Archive([], jobs=1, store=whole)
+    full = StorePlace(store.folder, store.cache, includes_all=True)  # the sources are still there
+    alone = Archive([], jobs=1, store=full)
     assert counts(built(root, tmp_path / "after", archive=alone)) == {"built": 2}
     check_same(tmp_path)
-    assert counts(built(root, tmp_path / "after", archive=Archive([], store=whole))) == {
+    assert counts(built(root, tmp_path / "after", archive=Archive([], store=full))) == {
         "unchanged": 2
     }
     assert Archive([], jobs=1, store=store).sessions == ()

@@ -13,7 +13,7 @@ TIES = st.lists(st.lists(st.integers(-9, 9) | st.integers(-(2**63), 2**63 - 1), 
 
 @given(TIES)
 def test_families_match_those_of_the_index(drawn: list[list[int]]) -> None:
-    ties = {number: array("q", one) for number, one in enumerate(drawn)}
+    ties = {number: array("q", item) for number, item in enumerate(drawn)}
     slowly = group_by_pairs(ties, find_sharing_pairs(ties, {}))
-    rows = build_link_rows("here", [(str(number), "", one) for number, one in ties.items()])
+    rows = build_link_rows("here", [(str(number), "", item) for number, item in ties.items()])
     assert sorted(find_families(rows)) == sorted(slowly)

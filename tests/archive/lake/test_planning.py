@@ -31,10 +31,10 @@ class Sized:
 def test_chunk_sizes(sizes: list[int], chunks: list[int]) -> None:
     jobs = cast(Any, [Sized(size * MB) for size in sizes])
     found = list(split_into_chunks(jobs, cast(Any, None)))
-    assert [len(one.jobs) for one in found] == chunks
-    assert [job for one in found for job in one.jobs] == jobs
+    assert [len(item.jobs) for item in found] == chunks
+    assert [job for item in found for job in item.jobs] == jobs
 
 
 def test_many_small_jobs_are_split() -> None:
     jobs = cast(Any, [Sized(0)] * 501)
-    assert [len(one.jobs) for one in split_into_chunks(jobs, cast(Any, None))] == [500, 1]
+    assert [len(item.jobs) for item in split_into_chunks(jobs, cast(Any, None))] == [500, 1]

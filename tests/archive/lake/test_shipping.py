@@ -42,8 +42,8 @@ def root(tmp_path: Path) -> Path:
     """Return the folder of two sessions, one of which holds a secret."""
     found = tmp_path / "claude"
     log(found, "one").write_bytes(lines("one", 0, 3))
-    told = lines("two", 0, 2).replace(b"question 1", f"use {SECRET}".encode())
-    log(found, "two", "-home-ada-payroll").write_bytes(told)
+    report = lines("two", 0, 2).replace(b"question 1", f"use {SECRET}".encode())
+    log(found, "two", "-home-ada-payroll").write_bytes(report)
     return found
 
 
@@ -66,7 +66,7 @@ def test_shipped_rows_match_the_dry_run(root: Path, tmp_path: Path, profile: Pro
                 assert len(values) == min(3, len(known))
     kin = lake.read_links("desk")
     assert leaving.tables["kin"].rows == kin.num_rows
-    assert {one["session"] for one in leaving.sessions} == set(
+    assert {session["session"] for session in leaving.sessions} == set(
         lake.read_builds()["session"].to_pylist()
     )
 
@@ -125,21 +125,21 @@ def test_paths_cannot_be_guessed_without_the_key(
         lake = Lake(to)
         kin, known = lake.read_links("desk"), lake.read_builds()
         marks = [*kin["session"].to_pylist(), *kin["fingerprint"].to_pylist()]
-        ties = [tie for one in kin["ties"].to_pylist() for tie in one]
+        ties = [tie for item in kin["ties"].to_pylist() for tie in item]
         found.append({*filter(None, marks), *ties, *known["fingerprint"].to_pylist()})
-    one, other = found
-    assert len(one) == len(other) > 20
-    assert one.isdisjoint(other)
+    item, other = found
+    assert len(item) == len(other) > 20
+    assert item.isdisjoint(other)
 
 
 def test_redacted_rows_contain_no_secrets(root: Path, tmp_path: Path) -> None:
     to = tmp_path / "lake"
     rules = Rules(words=("payroll",))
     Archive([root], jobs=1).lake.ship(str(to), manner("redacted", rules=rules))
-    told = repr(holding(to))
-    assert "question 0 of two" in told
+    report = repr(holding(to))
+    assert "question 0 of two" in report
     for hidden in (SECRET, "/home/ada", "payroll"):
-        assert hidden not in told
+        assert hidden not in report
 
 
 class Mortal:
