@@ -474,7 +474,7 @@ NOT_SENT = "not sent on resume"
 
 
 @pytest.fixture
-def beside(tmp_path: Path) -> Path:
+def neighbour(tmp_path: Path) -> Path:
     """Return a folder with a session whose second prompt names a parent that is nowhere."""
     draw(UNSEEN).write(tmp_path / "logs")
     return tmp_path / "logs"

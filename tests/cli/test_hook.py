@@ -71,7 +71,7 @@ def test_turn_is_sent_in_the_background(folder: Path, tmp_path: Path) -> None:
     log.turn("one")
     with Receiver() as receiver:
         send_to(receiver.url)
-        done = hooked("stop", told=json.dumps(log.told()), LANGFUSE_SECRET_KEY="of the project")
+        done = hooked("stop", report=json.dumps(log.told()), LANGFUSE_SECRET_KEY="of the project")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         settle(folder)
     assert receiver.names() == ["Turn 1"]
@@ -85,7 +85,7 @@ def test_sending_can_be_awaited(folder: Path, tmp_path: Path) -> None:
         report = json.dumps(log.told("SessionEnd"))
         words = ("session-end", "--wait", "--verbose")
         send_to(receiver.url)
-        done = hooked(*words, told=report)
+        done = hooked(*words, report=report)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "plait hook session-end: done\n")
     assert receiver.names() == ["Turn 1"]
 
@@ -103,12 +103,12 @@ def test_sending_can_be_awaited(folder: Path, tmp_path: Path) -> None:
 def test_errors_never_reach_claude_code(
     folder: Path, words: tuple[str, ...], report: str, env: dict[str, str]
 ) -> None:
-    done = hooked(*words, told=report, **env)
+    done = hooked(*words, report=report, **env)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_unknown_event_does_not_stop_claude_code(folder: Path) -> None:
-    done = hooked("post-compact", "--verbose", told="{}")
+    done = hooked("post-compact", "--verbose", report="{}")
     assert (done.returncode, done.stdout) == (0, "")
     assert "no such event" in done.stderr
     assert not list_jobs(folder)
@@ -119,7 +119,7 @@ def test_manual_invocation_is_not_an_event() -> None:
 
 
 def test_job_without_a_target_is_dropped_and_logged(folder: Path) -> None:
-    assert hooked("stop", "--wait", told='{"session_id": "x"}').returncode == 0
+    assert hooked("stop", "--wait", report='{"session_id": "x"}').returncode == 0
     assert "no target for traces" in (folder / "hook.log").read_text(encoding="utf-8")
     assert list_jobs(folder) == []
 
@@ -359,7 +359,7 @@ def test_project_environment_is_ignored(folder: Path, tmp_path: Path) -> None:
         send_to(ours.url)
         keys = {"LANGFUSE_PUBLIC_KEY": "pk", "LANGFUSE_SECRET_KEY": "sk"}
         named = {"LANGFUSE_HOST": theirs.url, "PLAIT_OTLP_ENDPOINT": theirs.url}
-        hooked("session-end", "--wait", told=json.dumps(log.told()), **keys, **named)
+        hooked("session-end", "--wait", report=json.dumps(log.told()), **keys, **named)
     assert (ours.names(), theirs.names()) == (["Turn 1"], [])
 
 
@@ -438,15 +438,15 @@ def test_hook_environment_configures_or_disables_langfuse(folder: Path, tmp_path
         send_to(configured.url)
         variables = langfuse_settings(receiver.url, "pk")["env"]
         off = {**variables, "TRACE_TO_LANGFUSE": "false"}
-        done = hooked(*words, "--from-environment", told=report, **off)
+        done = hooked(*words, "--from-environment", report=report, **off)
         assert "switched off" in done.stderr
         lacking = {**variables, "CC_LANGFUSE_SECRET_KEY": ""}
-        done = hooked(*words, "--from-environment", told=report, **lacking)
+        done = hooked(*words, "--from-environment", report=report, **lacking)
         assert "a key is missing" in done.stderr
         assert configured.requests == receiver.requests == []
-        assert hooked(*words, told=report, **variables).returncode == 0  # without the option
+        assert hooked(*words, report=report, **variables).returncode == 0  # without the option
         assert (configured.names(), receiver.names()) == (["Turn 1"], [])
-        assert hooked(*words, "--from-environment", told=report, **variables).returncode == 0
+        assert hooked(*words, "--from-environment", report=report, **variables).returncode == 0
     assert receiver.names() == ["Turn 1"]
 
 
@@ -464,5 +464,5 @@ def test_turns_sent_by_cc_langfuse_are_not_sent_again(
     with Receiver() as receiver:
         variables = langfuse_settings(receiver.url, "pk")["env"]
         words = ("session-end", "--wait", "--from-environment")
-        hooked(*words, told=json.dumps(log.told("SessionEnd")), **variables)
+        hooked(*words, report=json.dumps(log.told("SessionEnd")), **variables)
     assert receiver.names() == ["Turn 2"]

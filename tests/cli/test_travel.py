@@ -208,7 +208,7 @@ def test_session_is_packed_and_unpacked_once(runner: Runner, there: Path, tmp_pa
     file = tmp_path / "s.zip"
     output = runner.run_text("port", runner.session, "-o", file)
     assert f"  file    {file}" in output
-    assert "nothing is redacted" in output
+    assert "not redacted: anyone" in output
     output = bring(runner, file, there)
     assert f"ported as {runner.session}" in output
     assert "cd /srv/shop && " in output
