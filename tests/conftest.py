@@ -27,7 +27,7 @@ shield(os.environ, but=TOLD)  # here, so that it holds for fixtures of every sco
 # What is said to be typed is `plait`, where the path leads to it.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
-WAITING = frozenset("archive browser chat cli hostile keep lake line tasks trace web".split())
+WAITING = frozenset("archive browser chat cli hostile keep lake line tasks trace tui web".split())
 """Tests of these wait for browsers, terminals, servers and workers, which a busy machine delays."""
 PATIENCE = 15_000
 """Milliseconds that a page is waited for: on a busy machine the usual five are too few."""

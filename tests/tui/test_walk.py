@@ -83,7 +83,9 @@ def test_from_search_to_resume_and_back(root: Path, terminal: Terminal) -> None:
     terminal.run("send-keys", "-t", "ui", "-l", "always change it later")
     terminal.wait_for("1 session of 20")
     terminal.wait_for("e15389d1")  # the preview
-    terminal.press("Enter", "Enter")
+    terminal.press("Enter")
+    terminal.wait_for("⏎ Read")  # the filter no longer has the keys
+    terminal.press("Enter")
     terminal.wait_for("branch 1 of 2")
     terminal.press("]")
     terminal.wait_for("abandoned")
@@ -97,7 +99,7 @@ def test_from_search_to_resume_and_back(root: Path, terminal: Terminal) -> None:
     terminal.press("r")
     terminal.wait_for("the stand-in got --resume e15389d1")
     terminal.press("Enter")
-    terminal.wait_for("it exited with 3")
+    terminal.wait_for("exited with code 3")
     terminal.press("q")
     terminal.wait_for("ended with 0")
 
