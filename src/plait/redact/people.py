@@ -2,7 +2,7 @@
 
 import re
 
-from plait.redact.given_names import GIVEN
+from plait.redact.given_names import GIVEN, begins_with_given_name
 from plait.redact.likelihood import (
     BEGINS_LINE,
     NEW_LINE,
@@ -186,6 +186,14 @@ def _spelled_email(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextS
     return (TextSpan(_behind_escape(text, name.start()), match.end),) if name else NOTHING
 
 
+def _name_before_spelled(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name before an address whose signs are written as words."""
+    name = SPELLED_BEFORE.search(text, max(0, match.start - 80), match.start)
+    start = name.start() if name else match.start
+    before = text[:start].rstrip(b" (<")
+    return _name_before(before, TextSpan(len(before), len(before)), value)
+
+
 def _without_ending(address: bytes) -> bytes:
     ending = SOFTWARE.search(address)
     shorter = address[: ending.start()] if ending else address
@@ -266,9 +274,11 @@ BEFORE_STATION = re.compile(
 
 def _name_of_station(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the name of a device before its MAC address."""
-    name = BEFORE_STATION.search(text, max(0, match.start - 64), match.start)
-    name = name or BEHIND_STATION.match(text, match.end)
-    return (TextSpan(*name.span(1)),) if name and is_machine(name[1]) else NOTHING
+    names = (
+        BEFORE_STATION.search(text, max(0, match.start - 64), match.start),
+        BEHIND_STATION.match(text, match.end),
+    )
+    return tuple(TextSpan(*name.span(1)) for name in names if name and is_machine(name[1]))[:1]
 
 
 BEHIND_STATION = re.compile(
@@ -283,7 +293,7 @@ PEOPLE: tuple[Family, ...] = (
         "home",
         r"(?:[/\\]{1,8}(?:homes?|home[0-9]{1,2}|home\$|Users|Benutzer|Usuarios|Utilisateurs|Utenti|Gebruikers|Profiles|Documents and Settings)[/\\]{1,8}"
         r"(?:(?:[A-Z][A-Z0-9-]{1,15}|[A-Za-z0-9-]{1,30}(?:\.[A-Za-z0-9-]{1,30}){0,3}\.(?:com|org|net|edu|local|lan|corp|internal|intern|example|int|ad))[/\\]{1,8})?(?:[a-z]/)?"
-        r"|/(?:scratch|work|data|gpfs|lustre|nfs|export|storage|cluster|mnt|hpc|fs[0-9]{0,2})[0-9]{0,2}/(?:users?|people|staff|students)/"
+        r"|/(?:scratch|work|data|net|gpfs|lustre|nfs|export|storage|cluster|mnt|hpc|fs[0-9]{0,2})[0-9]{0,2}/(?:users?|people|staff|students)/"
         r"|[/\\]{2,8}[A-Za-z0-9.-]{1,40}[/\\]{1,8}(?:users|profiles|profile|home)\$?[/\\]{1,8}|/afs/[A-Za-z0-9.-]{1,40}/(?:user|users|home|u)/(?:[a-z]/){0,2})"
         r"(?P<v>[A-Za-z0-9_][A-Za-z0-9_.-]{0,31})",
         _home,
@@ -308,7 +318,8 @@ PEOPLE: tuple[Family, ...] = (
     NAMES_OF_MAIL,
     Family(
         "spelled-email",
-        r"[\[({](?:at|AT)[\])}][ ]?[A-Za-z0-9-]{2,40}(?:(?:[ ]?[\[({](?:dot|DOT)[\])}][ ]?|\.)[A-Za-z]{2,20}){1,3}",
+        r"[\[({](?:at|AT)[\])}][ ]?[A-Za-z0-9-]{2,40}(?:(?:[ ]?[\[({](?:dot|DOT)[\])}][ ]?|\.)[A-Za-z]{2,20}){1,3}"
+        r"|[ ](?:at|AT)[ ][A-Za-z0-9-]{2,40}(?:[ ](?:dot|DOT)[ ][A-Za-z]{2,20}){1,2}\b",
         _spelled_email,
         kind="email",
     ),
@@ -325,6 +336,9 @@ PEOPLE: tuple[Family, ...] = (
 ALSO: dict[str, Family] = {
     "login": USER_OF_LOGIN,
     "remote": USER_OF_LOGIN,
+    "owner-of-key": USER_OF_LOGIN,
+    "spelled-email": user_name("name-of-spelled-email", "", _name_before_spelled),
+    "user-at-desktop": USER_OF_LOGIN,
     "user-before": user_name("full-name", "", _name_of_account),
     "ipv4": host_name("names-of-address", "", _names_of_address, is_many=True),
     "mac": host_name("name-of-station", "", _name_of_station),
@@ -389,16 +403,33 @@ ROLES = (
 )
 
 
+INTRODUCTIONS = "I'm|I’m|I am|Ich bin|Je suis|Soy|Sono|Je m'appelle|Me llamo|Mi chiamo|[mM]ein Name ist|[iI]ch heiße|[mM]i nombre es|[nN]ame's|[mM]am na imi(?:ę|e)|[nN]azywam si(?:ę|e)|[mM]e chamo|[iI]k ben|[mM]ijn naam is|[jJ](?:eg|ag) heter|[jJ]eg hedder|[jJ]menuji se|Меня зовут|меня зовут"
 ACTIONS = re.compile(
-    rb"(?:created|assigned|reported|opened|closed|requested|approved|reviewed|submitted|authored|maintained|edited|updated|modified|signed|merged|posted|prepared|verified|resolved|handled|owned|raised|invited|committed|pushed|written|sent|escalated|forwarded|delegated|addressed|delivered|ships?|shipped|billed|bill|deliver) (?:by|to):?[ ]\Z",
+    rb"(?:created|assigned|reported|opened|closed|requested|approved|reviewed|submitted|authored|maintained|edited|updated|modified|signed|merged|posted|prepared|verified|resolved|handled|owned|raised|invited|committed|pushed|written|sent|escalated|forwarded|delegated|addressed|delivered|ships?|shipped|billed|bill|deliver"
+    rb"|rotated|changed|added|fixed|deployed|removed|renamed|revoked|issued|granted|tested|checked|translated|recorded|logged|booked|ordered|paid|cancelled|filed|thanks|kudos|credits?|talked|spoke|spoken|speak|talk|met|meeting|interview)"
+    rb"(?:[ ](?:on[ ])?[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:Z]{4,10})?)? (?:by|to|with):?[ ]\Z",
     re.IGNORECASE,
 )
 
 
 def _acted(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match who did something."""
-    found = ACTIONS.search(text, max(0, value.start - 32), value.start)
+    found = ACTIONS.search(text, max(0, value.start - 48), value.start)
     return _person(text, match, value) if found else NOTHING
+
+
+FULL_BEFORE = re.compile(rf"({REVERSED}|{FULL})\Z".encode())
+
+
+def _name_before(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name before what somebody did."""
+    found = FULL_BEFORE.search(text, max(0, match.start - 60), match.start)
+    if found is None:
+        return NOTHING
+    start = _behind_escape(text, found.start(1))
+    span = TextSpan(start, found.end(1))
+    is_name = is_at_word_start(text, start) and is_person(text[slice(*span)])
+    return (span,) if is_name else NOTHING
 
 
 KEY_BEFORE = re.compile(rb"[A-Za-z0-9]\Z")
@@ -503,15 +534,15 @@ AUTHORS: tuple[Family, ...] = (
     ),
     user_name(
         "introduces-itself",
-        rf"(?:I'm|I’m|I am|Ich bin|Je suis|Soy|Sono|Je m'appelle|Me llamo|Mi chiamo|[mM]ein Name ist|[iI]ch heiße|[mM]i nombre es|[nN]ame's)[ ](?P<v>{FULL}|{TITLED}(?=[ ](?:from|aus|von|de)[ ]))(?=[ ](?:from|at|and|with|aus|von|und|de|et|y)\b|[,.;!]|\r?\n|\\{{1,7}}n|\Z)",
+        rf"(?:{INTRODUCTIONS})[ ](?P<v>{FULL}|{TITLED}(?=[ ](?:from|aus|von|de)[ ]))(?=[ ](?:from|at|and|with|aus|von|und|de|et|y|i|z|van)\b|[,.;!]|\r?\n|\\{{1,7}}n|\Z)",
         take_person,
-        trigger=r"(?:I'm|I’m|I am|Ich bin|Je suis|Soy|Sono|m'appelle|Me llamo|Mi chiamo|Name ist|ch heiße|nombre es|ame's)[ ][A-Z\xc3-\xd3]",
+        trigger=rf"(?:{INTRODUCTIONS})[ ][A-Z\xc3-\xd3]",
     ),
     user_name(
         "acted",
-        rf"[dDpsnt] (?:by|to):?[ ](?P<v>{FULL})(?=[ \t]*(?:[(<,;|.)\"'\\]|\r?\n|\Z)|[ ][a-z])",
+        rf"[dDpsntkewgZ0-9] (?:by|to|with):?[ ](?P<v>{FULL})(?=[ \t]*(?:[(<,;|.)\"'\\]|\r?\n|\Z)|[ ][a-z])",
         _acted,
-        trigger=r"[dDpsnt] (?:by|to):?[ ][A-Z\xc3-\xd3]",
+        trigger=r"[dDpsntkewgZ0-9] (?:by|to|with):?[ ][A-Z\xc3-\xd3][a-z\x80-\xff]",
     ),
     user_name(
         "labelled",
@@ -519,6 +550,31 @@ AUTHORS: tuple[Family, ...] = (
         _labelled,
         trigger=rf"(?:{ROLES})(?:{QUOTE})?[ ]?(?:=>|[:=])(?:[ \t]*\[?(?:{QUOTE})?[A-Z\xc3-\xd3]|(?:\r?\n|\\+n))",
         is_many=True,
+    ),
+    user_name(
+        "mentioned",
+        rf"(?:[aA]sk|[pP]ing|[cC]ontact|[cC]all|[eE]-?mail|[tT]ell|[mM]essage|[nN]otify|Cc|[vV]isit|[mM]eet|[fF]rag|[rR]uf|[kK]ontaktiere)[ ](?P<v>{FULL})"
+        rf"(?=[ ](?:for|to|about|if|when|under|at|on|re|via|and|before|after|that|unter|wegen|an|ob)[ ]|[,.;!?])",
+        take_person,
+        trigger=r"(?:[aA]sk|[pP]ing|[cC]ontact|[cC]all|[eE]-?mail|[tT]ell|[mM]essage|[nN]otify|Cc|[vV]isit|[mM]eet|[fF]rag|[rR]uf|[kK]ontaktiere)[ ][A-Z\xc3-\xd3][a-z\x80-\xff]+[ ][A-Za-z]",
+    ),
+    user_name(
+        "quoted",
+        r"[ ](?:wrote|schrieb|escribi(?:ó|o)|escreveu|ha scritto|a (?:é|e)crit|napisa(?:ł|l)a?|schreef|skrev|napsala?)(?:[ ]?:|[ ](?:on|am|in|le|el)[ ])"
+        r"|[ ](?:added a comment|left a comment|commented(?:[ ](?:on|[0-9]|yesterday|an?[ ])|:)|requested changes|approved th(?:is|ese) |requested a review|assigned this)"
+        r"|[ ]{1,4}\[?[0-9]{1,2}:[0-9]{2}[ ]?(?:AM|PM|am|pm)\]?[ ]{0,3}(?:\r?\n|\\{1,7}n)",
+        _name_before,
+    ),
+    user_name(
+        "signing-identity",
+        rf"(?:Apple|iPhone|Mac)[ ](?:Development|Distribution|Developer):[ ](?P<v>{FULL})[ ]\([A-Z0-9]{{10}}\)",
+        take_person,
+    ),
+    user_name(
+        "patient-name",
+        rf"(?P<v>{TITLED}\^{TITLED}(?:\^{TITLED})?)",
+        take_person,
+        trigger=r"[A-Z\xc3-\xd3][a-z\x80-\xff]+\^[A-Z\xc3-\xd3][a-z\x80-\xff]",
     ),
     user_name(
         "log-end",
@@ -774,11 +830,146 @@ def _field(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
 
 def _slugged(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the name in a project folder."""
-    is_start = match.start == 0 or text[match.start - 1] in b"/\\ \"'`\n(:="
+    before = text[max(0, match.start - 2) : match.start]
+    is_start = not before or before[-1] in b"/\\ \"'`\n(:=" or before == b"\\n"
     return _user(text, match, value) if is_start else NOTHING
 
 
+# What belongs to a program or to a group of people: part of the name of an account says so.
+OF_SERVICE = re.compile(
+    rb"(?i)(?:\A|[-_.])(?:svc|service|srv|app|api|bot|ci|cd|deploy(?:er|ment)?|backup|build(?:er|kite|bot)?|admin|administrator|root|db|dba|sql|sa|web|www|mail"
+    rb"|smtp|test|demo|dev|prod|staging|user|guest|readonly|ro|rw|monitor|monitoring|grafana|prometheus|jenkins|gitlab|github|runner|worker|robot|system|ops|oauth2?"
+    rb"|token|access|default|master|replica|replicator|repl|migrator|migrations?|reports?|reader|writer|client|server|scanner|kafka|elastic|kibana|airflow|ansible"
+    rb"|terraform|registry|publisher|integration|webhook|sync|cron|batch|jobs?|etl|loader|analytics|data|info|support|sales|office|team|login|account|name|public|shop|store|portal|buchhaltung|kontakt|vertrieb)(?:\Z|[-_.0-9])"
+    rb"|(?:user|admin|svc|bot|app|service|role|account|group|agent|server)\Z"
+)
+LOGIN_NAME = re.compile(rb"[a-z][a-z0-9._-]{3,31}|[A-Z]{2,16}\.[A-Z]{2,20}")
+NEAR_PASSWORD = re.compile(
+    rb"(?i)pass(?:w|code|phrase|wd|\b|_)|pwd|[^\w]pw\b|secret|token|kennwort|has(?:\xc5\x82|l)o|heslo|contrase|senha|mot de passe|wachtwoord"
+    rb"|l\xc3\xb6senord|(?:\xc5\x9f|s)ifre|parol|jelsz|salasana|clave|keyring|\xe5\xaf\x86\xe7\xa0\x81|\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb"
+)
+NEAR_LOGIN = 200
+"""How far from the name of an account its password may be."""
+
+
+def is_login(name: bytes) -> bool:
+    """Return whether the name of an account is a person's rather than a program's."""
+    is_own = LOGIN_NAME.fullmatch(name) is not None and OF_SERVICE.search(name) is None
+    return is_own and (is_somebody(name) or name.isupper())
+
+
+def _login_with_password(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name of somebody's account next to a word for its password."""
+    name = text[value.start : value.end].rstrip(b".-")
+    around = (
+        text[max(0, match.start - NEAR_LOGIN) : match.start],
+        text[value.end : value.end + NEAR_LOGIN],
+    )
+    is_near = any(NEAR_PASSWORD.search(part) for part in around)
+    is_call = CALL.match(text, value.end) and not text.startswith(b"</", value.end)
+    is_quoted = text[value.start - 1 : value.start] in (b'"', b"'", b"`")
+    is_rare = len(name) >= 6 or any(number in b"0123456789._" for number in name)
+    is_near = is_near or begins_with_given_name(name)
+    if not is_near or not is_login(name) or is_call or not (is_quoted or is_rare):
+        return NOTHING
+    return _trimmed(value, len(name))
+
+
+def _own_login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name of somebody's account where nothing else may be."""
+    return (value,) if is_login(text[slice(*value)]) else NOTHING
+
+
+def _owner_of_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the machine in the comment of a key, if it or its user is somebody's."""
+    is_key = KEY_BEFORE_COMMENT.search(text, max(0, match.start - 800), match.start + 1)
+    return _own_machine(text, match, value) if is_key else NOTHING
+
+
+KEY_BEFORE_COMMENT = re.compile(
+    rb"(?:AAAA[A-Za-z0-9+/]{20,}={0,3}|SHA256:[A-Za-z0-9+/]{30,44}|MD5:[0-9a-f:]{47}|Comment:)\Z"
+)
+
+
+def _own_machine(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the machine after a user's name, if one of them is somebody's."""
+    user = USER_BEFORE.search(text, max(0, value.start - 33), value.start - 1)
+    host = text[slice(*value)]
+    is_own = is_machine(host) or (user is not None and is_login(user[0]))
+    return (value,) if is_own and host.lower() not in NO_HOST else NOTHING
+
+
+# First words of names with a device that are nobody's.
+OF_DEVICES = re.compile(
+    rb"(?i)(?:my|your|our|the|an?|for|new|old|test|dev|work|home|office|company|ci|build|spare|own|apple|samsung|google|lenovo|dell|microsoft|fake|mock|demo|default"
+    rb"|device|icon|non|any|each|per|is|on|user|admin|docker|github|remote|example|first|second|personal|private|backup|main|other|this|that|iphone|ipad|macbook|via|with|and|or|all|use|see|simulator|sim|booted)s?\Z"
+)
+
+
+def _owner_of_device(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a device that is named after somebody."""
+    name = re.compile(rb"[A-Za-z]{3,20}\Z").search(text, max(0, match.start - 20), match.start + 1)
+    if name is None or OF_DEVICES.fullmatch(name[0]) or is_plain_word(name[0]):
+        return NOTHING
+    is_sure = SURE_DEVICE.match(text, match.start + 2) is not None
+    if not (is_sure or begins_with_given_name(name[0])):
+        return NOTHING
+    start = _behind_escape(text, name.start())
+    is_part = text[start - 1 : start] in (b"-", b"/", b".", b"_") or not is_at_word_start(
+        text, start
+    )
+    goes_on = text[match.end : match.end + 1] in (b"/", b"_", b"(")
+    return NOTHING if (is_part and start) or goes_on else (TextSpan(start, match.end),)
+
+
+USER_LABELS = (
+    r"(?i:user(?:[_ -]?(?:name|id))?|log(?:in|on)(?:[_ -]?name)?|account(?:[_ -]?name)?|nick(?:name)?|benutzer(?:name)?|utilisateur|usuario|usu(?:á|a)rio|utente|nome utente"
+    r"|(?:nazwa )?u(?:ż|z)ytkownika?|gebruiker(?:snaam)?|anv(?:ä|a)ndar(?:e|namn)|bruke?r(?:navn)?|k(?:ä|a)ytt(?:ä|a)j(?:ä|a)(?:tunnus)?|kullan(?:ı|i)c(?:ı|i)(?: ad(?:ı|i))?"
+    r"|u(?:ž|z)ivatel(?:sk(?:é|e) jm(?:é|e)no)?|felhaszn(?:á|a)l(?:ó|o)(?:n(?:é|e)v)?|utilizator|identifiant)"
+    r"|имя пользователя|[Лл]огин|[Пп]ользователь|用户名|账号|ユーザー名|사용자"
+)
+USER_JOIN = rf"(?:{QUOTE})?(?:[ ]?(?:=>|[:=]|：)[ \t]{{0,8}}|[ ]string[ ]|[ ]value=|</[a-zA-Z]{{1,20}}>(?>{NEW_LINE}|[ \t])*+<[a-zA-Z]{{1,20}}[^<>]{{0,40}}>)(?:{QUOTE})?"
+DEVICE_NAMES = r"(?i:iphone|ipad|i?macbook|imac|mbp|mba|mac-?(?:mini|studio|pro)|thinkpad|galaxy-[a-z][0-9]{1,2}|pixel-[0-9]|surface-(?:pro|go)|airpods)"
+SURE_DEVICE = re.compile(DEVICE_NAMES.encode())
+ANY_DEVICE = r"(?i:desktop|laptop|pc|nuc|workstation|notebook|phone|tablet|android|x1|xps|watch|surface|pixel|galaxy|mac|nas|server|vm|box)"
+"""Devices that only a given name before them makes somebody's."""
 LOGINS: tuple[Family, ...] = (
+    user_name(
+        "login-with-password",
+        rf"(?:{USER_LABELS}){USER_JOIN}(?P<v>{NAME})(?=[\s\"'`<,;&}})]|\\|\Z)",
+        _login_with_password,
+        trigger=rf"(?:{USER_LABELS})(?:{QUOTE})?(?:[ ]?(?:=>|[:=]|：)|[ ]string[ ]|[ ]value=|</)",
+    ),
+    user_name(
+        "login-of-machine",
+        rf"(?:login|LOGIN)[ \t]+(?P<v>{NAME})(?>{NEW_LINE}|[ \t])++(?:password|account)",
+        _own_login,
+        trigger=r"login[ \t]+[A-Za-z_]",
+    ),
+    user_name(
+        "login-in-url",
+        rf"https?:\\{{0,4}}/\\{{0,4}}/(?P<v>{NAME}):[^\x00-\x20/@\"'<>]+@",
+        _own_login,
+    ),
+    user_name(
+        "entry", rf"\b(?:uid|sAMAccountName|samaccountname)(?:=|:[ ])(?P<v>{NAME})", _own_login
+    ),
+    user_name("secret-of", rf"(?:ppp|hotspot) (?:secret|user) add name=(?P<v>{NAME})", _own_login),
+    host_name(
+        "owner-of-key",
+        r"[A-Za-z0-9+/=:][ ]\"?[A-Za-z_][A-Za-z0-9_.-]*@(?P<v>[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)",
+        _owner_of_key,
+    ),
+    host_name(
+        "user-at-desktop",
+        r"[A-Za-z0-9_-]@(?P<v>[A-Za-z0-9]+-(?i:desktop|laptop|pc|nuc|workstation|notebook|macbook|mbp|thinkpad)(?:-?[0-9]{1,3})?)\b",
+        _own_machine,
+    ),
+    host_name(
+        "owner-of-device",
+        rf"[A-Za-z]-(?:{DEVICE_NAMES}|{ANY_DEVICE})(?:-[A-Za-z0-9]{{1,8}}){{0,3}}\b",
+        _owner_of_device,
+    ),
     user_name(
         "listed",
         rf"[-dlbcps][r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.+@]?[ \t]+[0-9]+[ \t]+(?P<v>{NAME})[ \t]+{NAME}[ \t]",
@@ -833,7 +1024,8 @@ LOGINS: tuple[Family, ...] = (
     user_name(
         "user-command",
         r"(?:chown(?: -R)?|useradd(?: -[a-z]+)*|adduser|userdel(?: -r)?|passwd|crontab -u|exec -u"
-        r"|usermod -aG [a-z]+|enable-linger|runuser -u|-U|asuser [0-9]+|gpasswd -a|chage -l|deluser)"
+        r"|usermod -aG [a-z]+|enable-linger|runuser -u|-U|asuser [0-9]+|gpasswd -a|chage -l|deluser"
+        r"|net user|smbpasswd(?: -[a-z]+)*|pdbedit(?: -[a-z]+)*|htpasswd(?: -[a-zA-Z]+)*[ \t]+[^ \t]+|-SamAccountName|-password -a|user --name)"
         rf"[ \t=]+(?:{QUOTE})?(?P<v>{NAME})",
         _rare,
     ),
@@ -852,7 +1044,7 @@ LOGINS: tuple[Family, ...] = (
     user_name(
         "user-told",
         r"(?:Accepted [a-z]+ for|Failed password for(?: invalid user)?|(?:opened|closed) for user|Invalid user|[lL]ogged in(?: to [a-z.]+)? as"
-        r"|[sS]igned in as|[aA]uthenticated as|[rR]un(?:ning)? as user:?|on ttys[0-9]+ as|Switching to user)[ ]"
+        r"|[sS]igned in as|[aA]uthenticated as|[lL]ogged in to [a-z.]+ account|[aA]dded user|NickServ IDENTIFY|crontab for|[rR]un(?:ning)? as user:?|on ttys[0-9]+ as|Switching to user)[ ]"
         rf"(?P<v>{NAME})",
         _rare,
     ),
@@ -877,7 +1069,7 @@ LOGINS: tuple[Family, ...] = (
     ),
     user_name(
         "domain-login",
-        rf"(?:/user:|/u:|[ ]-[uU][ ]|[uU]ser(?:name|[ ]?[iI][dD])?[ ]?[:=][ ]?|whoami{LINE})(?:{QUOTE})?[A-Z][A-Z0-9-]{{1,14}}\\{{1,4}}(?P<v>{NAME})",
+        rf"(?:/user:|/u:|[ ]-[uU][ ]|[uU]ser(?:name|[ ]?[iI][dD])?[ ]?[:=][ ]?|whoami{LINE}|Credential[ ]?\(?|-UserName[ ])(?:{QUOTE})?[A-Z][A-Z0-9-]{{1,14}}\\{{1,4}}(?P<v>{NAME})",
         _user,
     ),
     user_name(
@@ -897,8 +1089,8 @@ MACHINES: tuple[Family, ...] = (
     user_name("sudoers-file", rf"sudoers\.d/(?P<v>{NAME})", _user),
     user_name(
         "user-before",
-        r"[ \t]+ALL[ \t]*=[ \t]*\(|:[x*!]:[0-9]{4,6}:[0-9]{1,6}:|[ \t]+[0-9]{1,7}[ \t]+[0-9]{1,3}\.[0-9][ \t]+[0-9]{1,3}\.[0-9][ \t]+[0-9]+"
-        r"|[ \t]+(?:pts/[0-9]|tty[a-z]?[0-9])[ \t]|[ ]:[ ]TTY=",
+        r"[ \t]+ALL[ \t]*=[ \t]*\(|:[x*!]:[0-9]{4,6}:[0-9]{1,6}:|:\$(?:y|[0-9][a-z]?)\$|[ \t]+[0-9]{1,7}[ \t]+[0-9]{1,3}\.[0-9][ \t]+[0-9]{1,3}\.[0-9][ \t]"
+        r"|[ \t]+(?:pts/[0-9]|tty[a-z]?[0-9])[ \t]|[ ]:[ ]TTY=|[ \t]*:[ \t]*(?:EAP|XAUTH|NTLM)[ \t]",
         _user_before,
     ),
     host_name(
@@ -917,9 +1109,9 @@ MACHINES: tuple[Family, ...] = (
     host_name("copied", r"(?:scp|rsync)[ \t]", _copied),
     host_name(
         "host-variable",
-        rf"(?:HOSTNAME|COMPUTERNAME|USERDOMAIN|[hH]ostname|nodename|NodeName|Node Name|Machine|[sS]erver)(?:=|:[ ]|{NEW_LINE}[ ]?)(?P<v>{HOST})",
+        rf"(?:HOSTNAME|COMPUTERNAME|USERDOMAIN|[hH]ostname|nodename|NodeName|Node Name|Machine|[sS]erver|ComputerName|LocalHostName|HostName)(?:=|:[ ]|{NEW_LINE}[ ]?)(?P<v>{HOST})",
         _named_host,
-        trigger=rf"(?:HOSTNAME|COMPUTERNAME|USERDOMAIN|[hH]ostname|nodename|NodeName)(?:=|:[ ]|{NEW_LINE}[ ]?)[A-Za-z0-9]",
+        trigger=rf"(?:HOSTNAME|COMPUTERNAME|USERDOMAIN|[hH]ostname|nodename|NodeName|ComputerName|LocalHostName|HostName)(?:=|:[ ]|{NEW_LINE}[ ]?)[A-Za-z0-9]",
     ),
     host_name(
         "driver-host",

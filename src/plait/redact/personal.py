@@ -4,19 +4,19 @@ The labels are words of some twenty languages; what follows one of them has the 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 
-from plait.redact.given_names import begins_with_given_name
 from plait.redact.labelled import (
     HEAD_LINE,
     LABEL_WORD,
     RULE,
     SEPARATORS,
+    Cell,
     iter_rows,
     line_at,
     parse_cells,
 )
-from plait.redact.likelihood import NOTHING, is_placeholder
+from plait.redact.likelihood import NOTHING, any_value, is_placeholder
 from plait.redact.model import (
     Family,
     TextSpan,
@@ -26,7 +26,7 @@ from plait.redact.model import (
     user_name,
 )
 from plait.redact.names import is_person
-from plait.redact.people import is_somebody
+from plait.redact.people import ALSO, is_login, is_machine, is_somebody
 
 UPPER = r"(?:[A-Z]|\xc3[\x80-\x9e]|[\xc4\xc5\xc8][\x80-\xbf]|\xce[\x86-\xab]|\xd0[\x80-\xaf])"
 LETTER = r"(?:[a-z]|[\xc3-\xd3][\x80-\xbf]|\xe1[\xb8-\xbb][\x80-\xbf])"
@@ -44,105 +44,99 @@ NAME_HEAD = re.compile(
     r"|customer|employee|client|klient|kunde|pracownik|assignee|contact|patient)\Z".encode()
 )
 OTHER_HEAD = re.compile(
-    rb"(?i)mail|phone|tel|mobil|address|adres|adress|birth|geb|city|stadt|miasto|ville|ciudad|citt|street|zip|plz|iban|surname|last|nach|nazwisko|apellido|cognome|nom\b|efternamn"
+    rb"(?i)mail|phone|tel|mobil|address|adres|adress|birth|geb|dob\b|ssn|passport|salary|city|stadt|miasto|ville|ciudad|citt|street|zip|plz|iban|surname|last|nach|nazwisko|apellido|cognome|nom\b|efternamn"
+)
+USER_HEAD = re.compile(
+    rb"(?i)\A(?:user(?:[ _-]?(?:name|id))?|login|account|owner|author|benutzer(?:name)?|utilisateur|usuario|utente|nazwa|uzytkownik|gebruiker|anv(?:\xc3\xa4)?ndare?|assignee|created[ _]by)\Z"
+)
+PASSWORD_HEAD = re.compile(
+    rb"(?i)pass|pw\b|pwd|secret|token|has(?:\xc5\x82|l)o|heslo|contrase|senha|wachtwoord|kennwort"
+)
+# Heads of columns of other personal data, and what their cells look like.
+CELLS: tuple[tuple[re.Pattern[bytes], re.Pattern[bytes]], ...] = tuple(
+    (re.compile(rf"(?i)\A(?:{head})\Z".encode()), re.compile(cell.encode()))
+    for head, cell in (
+        (
+            r"(?:mobile|cell|home|work|contact)?[ _-]?(?:phone|tel(?:efon(?:o|nummer)?|ephone)?|mobile?|handy|fax|cell|gsm|m(?:ó|o)vil|rufnummer|t(?:é|e)l(?:é|e)phone)(?:[ _-]?(?:no|nr|number|nummer))?",
+            r"\(?\+?[0-9][0-9 ()./-]{5,20}[0-9]",
+        ),
+        (
+            r"(?:date[ _]of[ _])?birth(?:[ _-]?(?:date|day))?|dob|born|geburts(?:datum|tag)|geboren|naissance|date[ _]de[ _]naissance|fecha[ _]nac\w*|data[ _]urodzenia|nascita|data[ _]nascita|f(?:ö|o)delsedatum",
+            r"[0-9]{1,4}[./ -][0-9A-Za-z]{1,9}[./ -][0-9]{2,4}",
+        ),
+        (
+            r"ssn|social[ _]security(?:[ _](?:no|number))?|iban|konto(?:nummer)?|account[ _](?:no|number)|passport(?:[ _](?:no|number))?|national[ _]?id|tax[ _]?id|steuer(?:-?id|nummer)|pesel|dni|nif|cpf|bsn|nino|personnummer|insurance[ _](?:no|number)|card(?:[ _]number)?",
+            r"(?=[^\n]*[0-9]{3})[A-Z0-9][A-Z0-9 ./-]{5,40}",
+        ),
+        (
+            r"street|stra(?:ß|ss)e|address|adresse|anschrift|adres|direcci(?:ó|o)n|indirizzo|rue|ulica|endere(?:ç|c)o",
+            r"[^\n]*(?:[A-Za-z\x80-\xff]{3}[^\n]*[ ][0-9]{1,5}|[0-9]{1,5}[ ,]+[A-Z])[^\n]{0,80}",
+        ),
+    )
 )
 
 
-def _name_table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the cells of a table of people: names, users, numbers, births, addresses."""
-    line = line_at(text, match.start)
-    field = text.rfind(b'": "', line.start, match.start)
+def _iter_columns(text: bytes, place: int) -> Iterator[tuple[list[Cell], list[list[Cell]]]]:
+    """Yield the heads of a table whose head line has a position, and its rows, by each separator."""
+    line = line_at(text, place)
+    field = text.rfind(b'": "', line.start, place)
     line = TextSpan(field + 4 if field >= 0 else line.start, line.end)
     head = text[slice(*line)]
     if HEAD_LINE.fullmatch(head) is None:
-        return NOTHING
+        return
     for sign in SEPARATORS:
         if sign not in head:
             continue
-        heads = parse_cells(text, line.start, line.end, sign)
-        forms = {
-            n: form
-            for n, cell in enumerate(heads)
-            for pattern, form in PEOPLES_HEADS
-            if pattern.search(cell.text)
-        }
-        if not forms or not any(
-            OTHER_HEAD.search(cell.text) for n, cell in enumerate(heads) if n != min(forms)
-        ):
-            continue
-        spans: list[TextSpan] = []
+        heads = [
+            cell._replace(text=cell.text.split(b"  ")[-1])  # without the margin of a result
+            for cell in parse_cells(text, line.start, line.end, sign)
+        ]
+        rows: list[list[Cell]] = []
         for row in iter_rows(text, line.end + 1):
-            cells = parse_cells(text, row.start, row.end, sign)
             if RULE.match(text[slice(*row)]):
                 continue
+            cells = parse_cells(text, row.start, row.end, sign)
             if len(cells) != len(heads):
                 break
-            spans += [cells[n].span for n, is_worth in forms.items() if is_worth(cells[n].text)]
-        return tuple(spans)
+            rows.append(cells)
+        yield heads, rows
+
+
+def _name_table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the names in a table that also has a column for what people have."""
+    for heads, rows in _iter_columns(text, match.start):
+        columns = [n for n, cell in enumerate(heads) if NAME_HEAD.match(cell.text)]
+        others = [cell.text for n, cell in enumerate(heads) if n not in columns[:1]]
+        if columns and any(OTHER_HEAD.search(other) for other in others):
+            cells = [cells[n] for cells in rows for n in columns]
+            return tuple(cell.span for cell in cells if NAME_CELL.fullmatch(cell.text))
     return NOTHING
 
 
-SERVICE_WORDS = frozenset(
-    b"""admin administrator root app apps svc service services db sql backup bk ci cd deploy deployer bot robot build
-    builder reader writer read write ro rw readonly user users test tester guest api web www data git postgres mysql
-    mongo mongodb redis rabbit rabbitmq kafka elastic grafana prometheus jenkins gitlab github docker agent runner
-    worker server client system sys ops dev devops prod production stage staging monitor monitoring metrics crm erp
-    shop store sales support info office team demo example sample vpn wifi mail smtp imap ftp sftp ssh sensor iot
-    device printer scanner kiosk nobody none null true false default anonymous public private internal login account
-    owner member operator super superuser sa scott oracle ldap bind proxy squid nginx apache tomcat ubuntu debian
-    centos ec2 azure aws gcp pi node npm python java ruby go php rust node postgresql sonar nexus artifactory vault
-    consul terraform ansible puppet chef packer vagrant cron job batch import export importer exporter sync scan
-    token oauth oauth2 x-token-auth gitlab-ci-token apikey key secret pass password name username
-    site portal cloud cluster master slave replica primary pg maria report reporting bi etl loader""".split()
-)
+def _user_table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the names of accounts in a table of them and their passwords."""
+    for heads, rows in _iter_columns(text, match.start):
+        columns = [n for n, cell in enumerate(heads) if USER_HEAD.match(cell.text)]
+        if columns and any(PASSWORD_HEAD.search(cell.text) for cell in heads):
+            cells = [cells[n] for cells in rows for n in columns]
+            return tuple(cell.span for cell in cells if is_login(cell.text))
+    return NOTHING
 
 
-def is_login(name: bytes) -> bool:
-    """Return whether a user name is somebody's rather than a service's."""
-    if not 3 <= len(name) <= 40 or not is_somebody(name):
-        return False
-    pieces = [piece.lower() for piece in re.findall(rb"[A-Za-z]+", name)]
-    return sum(map(len, pieces)) > 2 and not any(piece in SERVICE_WORDS for piece in pieces)
-
-
-def _login_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a user name that is somebody's."""
-    before = text[match.start - 1 : match.start]
-    found = text[slice(*value)].rstrip(b".-")
-    is_code = text[value.end : value.end + 1] in (b"(", b"[", b"=") or before in (b"$", b".")
-    if is_code or not is_login(found) or before.isalnum():
-        return NOTHING
-    return (TextSpan(value.start, value.start + len(found)),)
-
-
-def _likely_login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a user name that begins with a given name, or is written as user names are."""
-    found = text[slice(*value)]
-    is_name = begins_with_given_name(found) or USUAL_LOGIN.fullmatch(found) is not None
-    return _login_name(text, match, value) if is_name else NOTHING
-
-
-USUAL_LOGIN = re.compile(rb"[a-z]{4,}[0-9]{1,4}|[a-z]{2,}[._][a-z]{3,}[0-9]{0,4}|[a-z]{6,20}")
-
-
-def _named_device(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a machine whose name begins with that of its owner."""
-    before = text[match.start - 1 : match.start]
-    is_part = before.isalnum() or before in (b"-", b"_", b"/", b".")
-    return NOTHING if is_part or not begins_with_given_name(text[slice(*value)]) else (value,)
-
-
-def _card_fields(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the parts of a name or an address in a card, which semicolons separate."""
-    found = text[slice(*value)].rstrip(b";\r ")
-    start = value.start + len(found) - len(found.lstrip(b";"))
-    return (TextSpan(start, value.start + len(found)),) if found.strip(b";") else NOTHING
-
-
-def _address_block(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the lines of a letter's address: a name, a street with a number, a city with its code."""
-    spans = [TextSpan(*part) for part in ADDRESS_BLOCK.match(text, match.start).regs[2:5]]  # type: ignore[union-attr]
-    return tuple(spans) if is_person(text[slice(*spans[0])]) else NOTHING
+def _number_table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match what belongs to people in a table: numbers, days of birth, streets."""
+    for heads, rows in _iter_columns(text, match.start):
+        names = [n for n, cell in enumerate(heads) if NAME_HEAD.match(cell.text)]
+        forms = [
+            (n, form)
+            for n, cell in enumerate(heads)
+            for head, form in CELLS
+            if head.match(cell.text)
+        ]
+        if len(names) + len(forms) > 1:
+            cells = [(cells[n], form) for cells in rows for n, form in forms]
+            return tuple(cell.span for cell, form in cells if form.fullmatch(cell.text))
+    return NOTHING
 
 
 END = r"""(?=["'`<>,;|)(\]}\t:!]|[ ]*(?:\r?\n|\Z)|[ ](?:[-–—(<|&/]|and|und|et|y|oder|from|at|aus|von|z|has|hat|is|ist)[ ]?|\.[ \r\n]|\.\Z)"""
@@ -153,7 +147,9 @@ PERSON_LABELS = (
     r"|recipient|empf(?:ä|a)nger(?:in)?|destinat(?:ario|(?:á|a)rio|aire)|odbiorca|ontvanger|mottagare|attn|attention|z\.?[ ]?hd\.?|beneficiary|payee"
     r"|owner|besitzer|propietario|proprietario|propri(?:é|e)taire|w(?:ł|l)a(?:ś|s)ciciel|eigenaar|inhaber(?:in)?|signed by|signatory|guest|passenger|tenant|mieter(?:in)?|insured|student|sch(?:ü|u)ler(?:in)?|teacher|lehrer(?:in)?|manager|supervisor|assignee|reporter|requester|reviewer|author|autor(?:in|a)?|auteur|autore"
     r"|first[ _-]?name|last[ _-]?name|full[ _-]?name|given[ _-]?name|family[ _-]?name|surname|vorname|nachname|familienname|pr(?:é|e)nom|nombre(?: completo)?|apellidos?|cognome|nome(?: completo)?|sobrenome|voornaam|achternaam|f(?:ö|o)rnamn|efternamn|fornavn|etternavn|imi(?:ę|e)(?: i nazwisko)?|nazwisko|jm(?:é|e)no|p(?:ř|r)(?:í|i)jmen(?:í|i)|n(?:é|e)v|soyad(?:ı|i)?|ad soyad"
-    r"|ship to|bill to|deliver to|sold to|lieferadresse|rechnungsadresse|versand an|adresat|maiden name|next of kin|emergency contact|notfallkontakt|spouse|doctor|witness|interpreter)"
+    r"|ship to|bill to|deliver to|sold to|lieferadresse|rechnungsadresse|versand an|adresat|maiden name|next of kin|emergency contact|notfallkontakt|spouse|doctor|witness|interpreter"
+    r"|registered[ _-]?(?:to|owner)|licensed to|caller[ _-]?id|(?:user|real|display|caller|sender|recipient|buyer|seller|driver|holder|billing|shipping)[ _-]?(?:full)?name|common[ _-]?name|cn|nm|host|hosted by|organi[sz]er|attendees?|speaker|candidate|applicant"
+    r"|sender|absender|exp(?:é|e)diteur|remitente|mittente|nadawca|afzender|debtor|creditor|consignee|physician|technician|buyer|seller|point of contact|creator|approver|maintainer|kontaktperson|sachbearbeiter(?:in)?|bearbeiter(?:in)?|ersteller(?:in)?)"
     r"|имя|Имя|фамилия|Фамилия|ФИО|клиент|Клиент|сотрудник|Сотрудник|姓名|氏名|이름|όνομα"
 )
 PERSON_LABEL = re.compile(PERSON_LABELS.encode())
@@ -168,14 +164,14 @@ BIRTH = (
 COORDINATE = r"-?[0-9]{1,3}[.][0-9]{3,8}"
 PLACE_LABELS = r"(?i:lat(?:itude)?|lon(?:g(?:itude)?)?|lng|gps(?:[ _-]?(?:position|latitude|longitude|coord(?:inate)?s?|location))?|coord(?:inate)?s?|location|position|geo|standort|ubicaci(?:ó|o)n|posizione|po(?:ł|l)o(?:ż|z)enie|wsp(?:ó|o)(?:ł|l)rz(?:ę|e)dne|koordinaten|coordonn(?:é|e)es|coordenadas|coordinate|locatie)"
 NUMBER_LABELS = (
-    r"(?i:passport|reisepass|passeport|pasaporte|passaporto|passaporte|paspoort|paszport(?:u)?|pass(?:nummer|nr\.?)|id[ -]?card|identity card|ausweis|personalausweis|carte d'identit(?:é|e)|carta d'identit(?:à|a)|dow(?:ó|o)d(?: osobisty)?|dowodu"
+    r"(?i:iban|pan|passport|reisepass|passeport|pasaporte|passaporto|passaporte|paspoort|paszport(?:u)?|pass(?:nummer|nr\.?)|id[ -]?card|identity card|ausweis|personalausweis|carte d'identit(?:é|e)|carta d'identit(?:à|a)|dow(?:ó|o)d(?: osobisty)?|dowodu"
     r"|driv(?:er'?s|ing) licen[cs]e|f(?:ü|u)hrerschein|permis de conduire|patente|rijbewijs|prawo jazdy"
     r"|social security|s(?:é|e)curit(?:é|e) sociale|nir|ssn|sozialversicherungs(?:nummer)?|seguridad social|nss|sin"
     r"|personnummer|f(?:ö|o)delsenummer|f(?:ø|o)dselsnummer|cpr(?:-?nummer)?|henkil(?:ö|o)tunnus|hetu|isikukood|asmens kodas|personas kods|rodn(?:é|e) (?:č|c)(?:í|i)slo|pesel|cnp|egn|oib|jmbg|cpf|cuit|cuil|curp|dni|nie|nif|bsn|burgerservicenummer|codice fiscale|nino|national insurance(?: no| number)?|aadhaar|nric|my ?number|tckn|tc kimlik|nhs(?: number)?|medicare|ahv|numer dowodu|steuer(?:-?id|nummer|-identifikationsnummer)|national[ _-]?id|nationalid|tax[ _-]?id"
     r"|kundennummer|customer (?:no|number|id)|konto(?:nummer)?|insurance (?:no|number)|versicher(?:ungs|ten)(?:nummer|-?nr)|krankenkasse|licen[cs]e plate|kennzeichen|mrn|patient(?:en)?[ _-]?(?:id|nr|number))"
     r"|паспорт|Паспорт|СНИЛС|ИНН|身份证(?:号码?)?|マイナンバー|주민등록번호"
 )
-NUMBER = r"(?P<v>[A-Z]{0,6}[0-9](?:[0-9A-Z]|[ ./+-](?=[0-9A-Z])){4,24}|[A-Z]{2,6}[0-9A-Z]{5,16}|[A-Z][0-9A-Z]{6,16})"
+NUMBER = r"(?P<v>[A-Z]{0,6}[0-9](?:[0-9A-Z]|[ ./+-](?=[0-9A-Z])){4,34}|[A-Z]{2,6}[0-9A-Z]{5,16}|[A-Z][0-9A-Z]{6,16})"
 PHONE_LABELS = (
     r"(?i:phone|mobile|cell|tel(?:efon(?:o|e|u|i|as|nummer|nr)?|(?:é|e)phone|(?:é|e)fono)?|fax|handy|mobil(?:nummer|telefon)?|r(?:ü|u)ckruf(?: unter)?|erreichbar unter|zadzwo(?:ń|n)|kom(?:ó|o)rka|numer telefonu|puhelin|telefonnummer|telefoonnummer|celular|cellulare|m(?:ó|o)vil|portable|whatsapp|sms|call(?: me)?(?: at| on)?|ring(?: me)?(?: at| on)?|text me(?: at| on)?|dial|reach(?: me)?(?: at| on)?|appel(?:ez|er)(?: le| au)?|ll(?:á|a)mame al|chiama(?:mi)?(?: al)?|bel(?: me)?(?: op)?|ring p(?:å|a)|hotline|direct line|durchwahl|contact no)"
     r"|телефон|Телефон|тел\.|电话|手机|電話|携帯|전화|휴대폰|τηλέφωνο"
@@ -190,34 +186,12 @@ MACHINE = r"[A-Z][A-Z0-9]{2,14}-(?:LAPTOP|PC|DESKTOP|MACBOOK|MBP|NOTEBOOK|WORKST
 CITY = rf"{NAME_WORD}(?:[ -](?:{PARTICLE}[ -])?{NAME_WORD}){{0,3}}"
 POSTAL = rf"(?:(?:[A-Z]{{1,2}}-)?[0-9]{{4,5}}(?:-[0-9]{{3,4}})?|[0-9]{{3}}[ ][0-9]{{2}}|[0-9]{{2}}-[0-9]{{3}}|[0-9]{{4}}[ ]?[A-Z]{{2}})[ ]{CITY}"
 BRITISH = rf"{CITY},?[ ](?:[A-Z]{{2}}[ ])?(?:[A-Z]{{1,2}}[0-9][0-9A-Z]?[ ][0-9][A-Z]{{2}}|[A-Z]{{2}}[ ][0-9]{{5}}(?:-[0-9]{{4}})?)"
-STREET_NUMBER = rf"(?:{NAME_WORD}|ul\.|al\.|Av\.|C/)(?:[ -](?:{PARTICLE}[ ])?{NAME_WORD}){{0,4}}[ ,]{{1,2}}(?:n[º°o]?\.?[ ]?)?[0-9]{{1,4}}(?:[ ]?[A-Za-z](?![A-Za-z]))?(?:[/-][0-9]{{1,4}})?"
+STREET_NUMBER = rf"(?:{NAME_WORD}|ul\.|al\.|Av\.|C/)(?:[ -](?:{PARTICLE}[ ])?{NAME_WORD}){{0,4}}\.?[ ,]{{1,2}}(?:n[º°o]?\.?[ ]?)?[0-9]{{1,4}}(?:[ ]?[A-Za-z](?![A-Za-z]))?(?:[/-][0-9]{{1,4}})?"
 NUMBER_STREET = rf"[0-9]{{1,5}}(?:[ ]?(?:bis|ter|[A-D]))?,?[ ](?:rue|avenue|boulevard|chemin|place|[NESW]|{NAME_WORD})(?:[ ](?:{PARTICLE}[ ])?{NAME_WORD}){{0,4}}"
-FULL_ADDRESS = rf"(?:{STREET_NUMBER}|{NUMBER_STREET})(?:,[ ][^,\n]{{1,12}})?,?(?:[ ]|\r?\n[ \t]*)(?:{POSTAL}|{BRITISH})"
-ADDRESS_LABELS = r"(?:(?i:addr(?:ess)?[12]?|anschrift|adress(?:e|a)?|direcci(?:ó|o)n|indirizzo|endere(?:ç|c)o|adres(?:a|i)?|osoite|domicili?o|wohnhaft(?: in)?|residence|lives at|ship(?:ping)? to|deliver to|lieferung an|livrer (?:à|a)|bezorgen op|dostawa|na adres)|адрес|Адрес|住所|地址|주소)"
+NEXT = r"(?:[ \t]*\r?\n[ \t]*|[ ]?<br[ ]?/?>\s*)"
+FULL_ADDRESS = rf"(?:{STREET_NUMBER}|{NUMBER_STREET})(?:,[ ][^,\n]{{1,12}})?,?(?:[ ]|{NEXT})(?:{POSTAL}|{BRITISH})"
+ADDRESS_LABELS = r"(?:(?i:addr(?:ess)?[12]?|street|stra(?:ß|ss)e|anschrift|adress(?:e|a)?|direcci(?:ó|o)n|indirizzo|endere(?:ç|c)o|adres(?:a|i)?|osoite|domicili?o|wohnhaft(?: in)?|residence|lives at|ship(?:ping)? to|deliver to|lieferung an|livrer (?:à|a)|bezorgen op|dostawa|na adres)|адрес|Адрес|住所|地址|주소)"
 ZIP_LABELS = r"(?i:(?:[a-z]+_)?(?:zip(?:_?code)?|post_?code|postal_?code|plz|postleitzahl|code_postal|cod(?:igo)?_?postal|kod_pocztowy|postnummer))"
-
-
-USER_HEAD = re.compile(
-    "(?i)\\A(?:user(?:[ _-]?name|[ _-]?id)?|login|benutzer(?:name)?|usuario|utente|utilisateur|gebruiker|u(?:ż|z)ytkownik|логин)\\Z".encode()
-)
-PHONE_HEAD = re.compile(rb"(?i)phone|tel|mobil|handy|cell|fax|celular|telefon")
-BIRTH_HEAD = re.compile(
-    rb"(?i)birth|gebur|geboor|naiss|nacim|nascit|nascim|urodz|dob\Z|f\xc3\xb6dels"
-)
-PLACE_HEAD = re.compile(
-    rb"(?i)\A(?:street|address|addr|stra(?:\xc3\x9f|ss)e|adres\w*|anschrift|calle|via|rue|city|town|stadt|ort|ville|ciudad|citt\S+|miasto|plaats|zip|plz|post\w*|cap|cp)\Z"
-)
-PHONE_CELL = re.compile(rb"\(?\+?[0-9][0-9 ()./-]{5,20}[0-9]")
-PLACE_CELL = re.compile(rf"(?:{UPPER}|[0-9])[^|;\t<>={{}}]{{2,60}}".encode())
-LOGIN_CELL = re.compile(rb"[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*")
-PEOPLES_HEADS: tuple[tuple[re.Pattern[bytes], Callable[[bytes], bool]], ...] = (
-    (NAME_HEAD, lambda cell: NAME_CELL.fullmatch(cell) is not None),
-    (USER_HEAD, lambda cell: LOGIN_CELL.fullmatch(cell) is not None and is_login(cell)),
-    (PHONE_HEAD, lambda cell: PHONE_CELL.fullmatch(cell) is not None),
-    (BIRTH_HEAD, lambda cell: re.fullmatch(DATE.encode(), cell) is not None),
-    (PLACE_HEAD, lambda cell: PLACE_CELL.fullmatch(cell) is not None),
-)
-"""The heads of what people have, and the forms of their cells."""
 
 
 def _person(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -272,7 +246,7 @@ def _place(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
 
 
 OTHER_FIELDS = re.compile(
-    rb"(?i)born|birth|dob\b|e-?mail|@|phone|tel\b|mobil|address|adres|street|zip|gebur|nasc|nacim|urodz|ssn|passport|gender|salary"
+    rb"(?i)born|birth|dob\b|e-?mail|@|phone|tel\b|telecom|mobil|address|adres|street|zip|gebur|nasc|nacim|urodz|ssn|passport|gender|salary|iban|registration|patient|dbtr|cdtr|samaccountname"
 )
 
 
@@ -293,29 +267,43 @@ def _inserted(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
     return tuple(span for span in spans if is_person(text[slice(*span)]))
 
 
-def _queue(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the users in a table of capitals with a column for them."""
+HEADS = re.compile(rb"[ \t]*[A-Z][A-Za-z_-]*(?:[ \t]+[A-Z(%][A-Za-z_)%/-]*)+[ ]*\r?")
+"""Heads of columns that are aligned by spaces."""
+
+
+def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the words below a head that names users or machines, in columns aligned by spaces."""
     line = line_at(text, match.start)
-    heads = re.split(rb"[\[>\"]", text[slice(*line)])[-1].split()
-    if b"USER" not in heads or len(heads) < 3 or not all(head.isupper() for head in heads):
+    head = text[slice(*match)].strip()
+    start = max(text.rfind(sign, line.start, match.start) for sign in (b"[", b">", b'"')) + 1
+    line = TextSpan(max(line.start, start), line.end)
+    heads = text[slice(*line)].split()
+    if HEADS.fullmatch(text, *line) is None or len(heads) < 3:
         return NOTHING
+    of_host = head.lower() in (b"host", b"hostname")
     spans: list[TextSpan] = []
     for row in iter_rows(text, line.end + 1):
         words = list(re.finditer(rb"[^\s]+", text[slice(*row)]))
         if len(words) < len(heads) - 1:
             break
-        word = words[min(heads.index(b"USER"), len(words) - 1)]
-        if is_somebody(word[0]) and re.fullmatch(rb"[a-z_][a-z0-9_.-]{2,31}", word[0]):
+        offset = match.start - line.start
+        aligned = [word for word in words if word.start() == offset]
+        word = aligned[0] if aligned else words[min(heads.index(head), len(words) - 1)]
+        is_user = is_somebody(word[0]) and re.fullmatch(rb"[a-z_][a-z0-9_.-]{2,31}", word[0])
+        if is_machine(word[0]) and aligned if of_host else is_user:
             spans.append(TextSpan(row.start + word.start(), row.start + word.end()))
     return tuple(spans)
+
+
+WAY = re.compile(rb"\b(?:Street|Road|Avenue|North|South|East|West)\b")
 
 
 def _street(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match a street with its city, line by line."""
     found = text[slice(*value)]
-    if not is_person(found.partition(b",")[0]) and b"Street" not in found and b"Road" not in found:
+    if not is_person(WAY.sub(b"", found.partition(b",")[0])):
         return NOTHING
-    lines = re.finditer(rb"[^\r\n]*[^\s]", found)
+    lines = re.finditer(rb"[^\r\n<>]*[^\s<>](?![^<>]*>)", found)
     return tuple(TextSpan(value.start + a, value.start + b) for a, b in (m.span() for m in lines))
 
 
@@ -340,6 +328,24 @@ def _city(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
     return (value,) if is_line or not before else NOTHING
 
 
+def _own_line(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name in a field that begins its line."""
+    before = text[text.rfind(b"\n", 0, match.start) + 1 : match.start]
+    return NOTHING if before.strip(b" \t*#/>+-|;") else _person(text, match, value)
+
+
+PLACE_FIELDS = re.compile(
+    rb"(?i)street|stra(?:\xc3\x9f|ss)e|address|adres|zip|plz|postal|post_?code|rue\b|calle|ulica|indirizzo|iban"
+)
+
+
+def _city_near(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a city in a record that also has a street or a post code."""
+    around = (text[max(0, match.start - 160) : match.start], text[value.end : value.end + 120])
+    is_near = any(PLACE_FIELDS.search(part) for part in around)
+    return _apart(text, match, value) if is_near else NOTHING
+
+
 def _device(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match a device that is named after somebody."""
     name = re.split(rb"'s|\xe2\x80\x99s", text[slice(*value)])[0]
@@ -350,88 +356,18 @@ LABEL_END = (
     r"""["'`\])*]{0,3}(?:[ .-]?(?i:no|nr|number|num|nummer|n[º°o]|#|id|code)\b\.?)?["'`\])*]{0,3}"""
 )
 JOIN = r"(?:[ \t]*(?:=>|[:=;,|\t>→]|is|ist|est|es|è|jest|är|er|：)[ \t]*|[ ])"
-PERSON_JOIN = r"(?:[ \t]*(?:=>|[:=;,|\t]|：|>)[ \t]*|:[ ]*\r?\n[ \t]*)"
+PERSON_JOIN = r"""(?:[ \t]*(?:=>|[:=;,|\t]|：|>)[ \t]*|:[ ]*\r?\n[ \t]*|[ ]string[ ]|[ ]["'])"""
 Q = r"""["'`]?"""
 COLON = r"[ ]?(?:=>|[:=;|\t>])[ ]?"
-BREAK = r"(?:[ ]*\r?\n[ \t]*|[ ]*<br[ ]?/?>[ ]*|,[ ])"
-STREET_LINE = rf"(?:{STREET_NUMBER}|{NUMBER_STREET})"
-ADDRESS_BLOCK = re.compile(
-    rf"(?P<v>({FULL_NAME}){BREAK}({STREET_LINE}){BREAK}((?:[A-Z]{{1,2}}-)?[0-9]{{4,6}}[ ]{CITY}|{POSTAL}|{BRITISH}))".encode()
+TABLE_HEADS = "phone|tel|mobil|handy|birth|date of birth|dob|geburts|geboren|ssn|iban|passport|street|stra(?:ß|ss)e|address|adresse|national"
+NUMBER_TABLE = account_number(
+    "number-table",
+    rf"\b(?i:{TABLE_HEADS})[A-Za-z_ ]*\"?(?:[\t|;,]|\r?\n)",
+    _number_table,
+    is_many=True,
 )
-USER_LABELS = (
-    r"(?:(?i:user[ _-]?name|user[ _-]?id|login(?:[ _-]?name)?|benutzer(?:name)?|nom d'utilisateur|utilisateur|nombre de usuario|usuario|nome utente|utente|nome de usu(?:á|a)rio"
-    r"|gebruiker(?:snaam)?|u(?:ż|z)ytkownik|nazwa u(?:ż|z)ytkownika|u(?:ž|z)ivatel(?:sk(?:é|e) jm(?:é|e)no)?|kullan(?:ı|i)c(?:ı|i)(?: ad(?:ı|i))?|anv(?:ä|a)ndar(?:e|namn)|bruger(?:navn)?|bruker(?:navn)?"
-    r"|k(?:ä|a)ytt(?:ä|a)j(?:ä|a)(?:tunnus|nimi)?|felhaszn(?:á|a)l(?:ó|o)(?:n(?:é|e)v)?|utilizator|sam[ _-]?account[ _-]?name|default[ _-]?user[ _-]?name|ssh[ _-]?user|uid|\buser)"
-    r"|логин|Логин|пользователь|Пользователь|имя пользователя|Имя пользователя|ユーザー名?|用户名?|帐号|账号|사용자명?)"
-)
-LOGIN = r"[A-Za-z][A-Za-z0-9]*(?:[._-][A-Za-z0-9]+)*"
-DEVICE_WORDS = r"(?:[dD]esktop|[lL]aptop|[mM]ac[bB]ook|mbp|MBP|i[mM]ac|[iI][pP]hone|[iI][pP]ad|pc|PC|[gG]alaxy|[pP]ixel|[tT]hink[pP]ad|[wW]orkstation|[nN]otebook|[sS]urface|nuc|NUC|x1|X1|[wW]atch|[pP]hone|[tT]ablet|[aA]ndroid)"
+ALSO["name-table"] = NUMBER_TABLE
 PERSONAL: tuple[Family, ...] = (
-    account_number(
-        "address-block",
-        ADDRESS_BLOCK.pattern.decode(),
-        _address_block,
-        is_many=True,
-        trigger=rf"{UPPER}[^\s<>,]+[ ][^\n<>,]+(?:\r?\n[ \t]*|<br[ ]?/?>)[^\n<>]*[0-9][^\n<>]*(?:\r?\n[ \t]*|<br[ ]?/?>|,[ ])(?:[A-Z]+-)?[0-9]{{4}}",
-    ),
-    user_name(
-        "user-label",
-        rf"{USER_LABELS}{Q}\)?[ \t]*(?:=>|:=|[:=]|：|</[A-Za-z]+>[ ]*<[A-Za-z]+>|{Q}[ ]value=)[ \t]*(?P<q>{Q})(?P<v>{LOGIN})(?=(?P=q)(?:[\s\"'`<>,;|)\]}}&/]|\Z))(?!\"?[ ]*\()",
-        _likely_login,
-        trigger=rf"{USER_LABELS}{Q}\)?[ \t]*(?:=>|:=|[:=]|：|</[A-Za-z]+>[ ]*<[A-Za-z]+>|[ ]value=)",
-    ),
-    user_name(
-        "user-given",
-        rf"(?:[ ](?:-SamAccountName|--username|--user|--login|smbpasswd -a|-password -a)[ =]|add name=|--name=|Added user |[lL]ogged in to [a-z.]+ account |IDENTIFY |\buid=|PSCredential \(\"[A-Z]+\\+|[A-Z]{{2,15}}\\{{1,2}}){Q}(?P<v>{LOGIN})(?=[\s\"'`<>,;|)&.]|\Z)",
-        _likely_login,
-        trigger=r"(?:[ ](?:-SamAccountName|--username|--user|--login|smbpasswd -a|-password -a)[ =]|add name=|--name=|Added user |[lL]ogged in to [a-z.]+ account |IDENTIFY |\buid=|[A-Z]\\{1,2}[a-z])",
-    ),
-    user_name(
-        "url-user",
-        rf"://(?P<v>{LOGIN}):[^\s@/]+@",
-        _likely_login,
-        trigger=r"://[A-Za-z0-9._-]+:[^\s@/]+@",
-    ),
-    user_name(
-        "shadow-user",
-        rf"(?P<v>{LOGIN}):(?:[!*]|\$[0-9a-z]{{1,3}}\$[^:\n]{{20,}}):[0-9]{{5}}:",
-        _login_name,
-        trigger=r"[a-z0-9]:(?:[!*]|\$[0-9a-z]+\$[^:\n]+):[0-9]{5}:",
-    ),
-    user_name(
-        "key-comment",
-        rf"(?:SHA256:[A-Za-z0-9+/=]{{20,}}|AAAA[A-Za-z0-9+/=]{{20,}}|Comment:)[ ]\"?(?P<v>{LOGIN}@{LOGIN})",
-        lambda text, match, value: (
-            (value,) if is_login(text[slice(*value)].partition(b"@")[0]) else NOTHING
-        ),
-        trigger=r"(?:SHA256:[A-Za-z0-9+/=]{20,}|AAAA[A-Za-z0-9+/=]{20,}|Comment:)[ ]\"?[A-Za-z0-9._-]+@",
-    ),
-    host_name(
-        "named-device",
-        rf"(?P<v>[A-Za-z]{{3,20}}s?-{DEVICE_WORDS}[A-Za-z0-9-]*)",
-        _named_device,
-        trigger=rf"[A-Za-z]-{DEVICE_WORDS}",
-    ),
-    account_number(
-        "card-name",
-        r"(?m:^)N(?:;[^:\n]*)?:(?P<v>[^\n]{3,80})",
-        _card_fields,
-        trigger=r"(?m:^)N(?:;[^:\n]*)?:[^\n]*;",
-    ),
-    account_number(
-        "card-address", r"\bADR[^:\n]*:(?P<v>[^\n]{5,120})", _card_fields, trigger=r"\bADR[^:\n]*:"
-    ),
-    account_number(
-        "iban-label",
-        r"(?i:iban)[^A-Za-z0-9\n]{1,8}(?P<v>[A-Z]{2}[0-9]{2}[ ]?(?:[A-Z0-9]{4}[ ]?){2,7}[A-Z0-9]{1,4})",
-        _apart,
-    ),
-    account_number(
-        "tagged-place",
-        r"<(?:Street|Strasse|City|Town|PostalZone|ZipCode|Zip|CityName|StreetName|AddressLine[0-9]?|Ort|PLZ)(?:[ ][^>\n]*)?>(?P<v>[^<>\n]{2,60})</",
-        _apart,
-        trigger=r"<(?:Street|Strasse|City|Town|PostalZone|ZipCode|Zip|CityName|StreetName|AddressLine[0-9]?|Ort|PLZ)[ >]",
-    ),
     account_number(
         "birth",
         rf"(?:{BIRTH}){LABEL_END}{JOIN}{{0,2}}{Q}(?P<v>{DATE})",
@@ -461,11 +397,17 @@ PERSONAL: tuple[Family, ...] = (
         "full-address",
         rf"(?P<v>{FULL_ADDRESS})",
         _street,
-        trigger=rf"\b(?:{UPPER}[^\n,]*[ ][0-9]+[ ]?[A-Za-z]?(?:,[ ][^,\n]+)?,?[ \n]+[0-9]{{3}}|[0-9]+[ ][A-Z][^\n]*[ ,\n][^\n]*[0-9][A-Z]{{2}}\b)",
+        trigger=rf"\b(?:{UPPER}[^\n,]*[ ][0-9]+[ ]?[A-Za-z]?(?:,[ ][^,\n]+)?,?(?:[ \r\n]|<br[ ]?/?>)+[0-9]{{3}}|[0-9]+[ ][A-Z][^\n]*[ ,\n][^\n]*[0-9][A-Z]{{2}}\b)",
+    ),
+    user_name(
+        "name-of-address",
+        rf"(?P<v>{FULL_NAME}){NEXT}{FULL_ADDRESS}",
+        _person,
+        trigger=r"[A-Z\xc3-\xd3][a-z\x80-\xff'-]+[ ][^\n<]+(?:\r?\n|<br[ ]?/?>)[^\n<]*(?:[ ][0-9]+[ ]?[A-Za-z]?|[0-9][ ][A-Z][^\n<]*),?(?:[ \r\n]|<br[ ]?/?>)+[A-Z0-9]",
     ),
     account_number(
         "address-label",
-        rf"(?:{ADDRESS_LABELS}){LABEL_END}[ ]?(?:[:=]|[ ]){Q}[ ]?{Q}(?P<v>(?:{UPPER}|[0-9])[^\n\"'`<>{{}}|=;]{{5,90}}?)(?=[\"'`<|;]|[ ]*(?:\r?\n|\Z))",
+        rf"(?:{ADDRESS_LABELS}){LABEL_END}[ ]?(?:[:=>]|[ ]){Q}[ ]?{Q}(?P<v>(?:{UPPER}|[0-9])[^\n\"'`<>{{}}|=;]{{5,90}}?)(?=[\"'`<|;]|[ ]*(?:\r?\n|\Z))",
         _address_line,
         trigger=rf"\b(?:{ADDRESS_LABELS})[^\n]*[0-9]",
     ),
@@ -485,6 +427,13 @@ PERSONAL: tuple[Family, ...] = (
         is_many=True,
     ),
     user_name(
+        "user-table",
+        r"\b(?i:user|login|account|benutzer|utilisateur|usuario|utente|gebruiker|owner)[A-Za-z_ ]*\"?[\t|;,]",
+        _user_table,
+        is_many=True,
+    ),
+    NUMBER_TABLE,
+    user_name(
         "person-label",
         rf"(?:{PERSON_LABELS}){LABEL_END}{PERSON_JOIN}{Q}(?P<v>{FULL_NAME}){END}",
         _person,
@@ -498,9 +447,9 @@ PERSONAL: tuple[Family, ...] = (
     ),
     user_name(
         "named-near",
-        rf"name{Q}[ ]?(?:=>|[:=])[ ]?{Q}(?P<v>{FULL_NAME}){END}",
+        rf"(?i:name|nm){Q}[ ]?(?:=>|[:=>]|[ ][\"'])[ ]?(?:\[\{{\"text\":[ ]?)?{Q}(?P<v>{FULL_NAME}){END}",
         _named_near,
-        trigger=rf"\bname{Q}[ ]?(?:=>|[:=])[ ]?{Q}[A-Z\xc3-\xd3]",
+        trigger=rf"\b(?i:name|nm){Q}[ ]?(?:=>|[:=>]|[ ][\"'])[ ]?(?:\[\{{\"text\":[ ]?)?{Q}[A-Z\xc3-\xd3]",
     ),
     user_name(
         "greeting",
@@ -526,7 +475,27 @@ PERSONAL: tuple[Family, ...] = (
         _inserted,
         is_many=True,
     ),
-    user_name("queue", r"\bUSER\b[ ]", _queue, is_many=True),
+    account_number("card-address", r"ADR(?:;[^:\n]{0,40})?:;*(?P<v>[^\s;][^\n]*[^\s;])", any_value),
+    user_name(
+        "card-name",
+        r"N(?:;[^:\n]{0,40})?:(?P<v>[^\s;:][^;:\n]{1,30};[^\s;:][^;:\n]{1,30})(?=;|\r?\n)",
+        _own_line,
+        trigger=r"\bN(?:;[^:\n]{0,40})?:[^\s;:]",
+    ),
+    account_number(
+        "city",
+        rf"(?i:city|town|ort|stadt|ville|ciudad|citt(?:à|a)|miasto|plaats|wohnort){Q}{COLON}{Q}(?P<v>{CITY}){END}",
+        _city_near,
+        trigger=rf"\b(?i:city|town|ort|stadt|ville|ciudad|citt(?:à|a)|miasto|plaats|wohnort){Q}{COLON}{Q}[A-Z\xc3-\xd3]",
+    ),
+    user_name(
+        "addressed",
+        rf"(?:To|TO|From|FROM|Cc|CC|Attn|ATTN)[ ]?:[ \t]*(?P<v>{FULL_NAME})(?=[ \t]*(?:\r?\n|\Z))",
+        _own_line,
+        trigger=r"\b(?:To|TO|From|FROM|Cc|CC|Attn|ATTN)[ ]?:[ \t]*[A-Z\xc3-\xd3][a-z\x80-\xff]+[ ][A-Za-z]",
+    ),
+    user_name("user-column", r"\b(?:USER|User|OWNER|Owner)[ ]{1,20}", _column, is_many=True),
+    host_name("host-column", r"\b(?:HOST|Host|HOSTNAME|Hostname)[ ]{2,20}", _column, is_many=True),
     host_name(
         "device",
         rf"(?P<v>{NAME_WORD}(?:'s|’s)[ ]{DEVICES})(?![A-Za-z])",
@@ -536,12 +505,9 @@ PERSONAL: tuple[Family, ...] = (
     host_name("desktop", rf"(?P<v>{MACHINE})\b", _apart, trigger=rf"\b{MACHINE}\b"),
 )
 GATES_OF_PEOPLE = (
-    rf"{USER_LABELS}[\"'`\\]*\)?[ \t]*(?:=>|:=|[:=]|：|</[A-Za-z]+>[ ]*<[A-Za-z]+>|[ ]value=)|-SamAccountName|smbpasswd -a|-password -a|--name=|Added user |[lL]ogged in to |IDENTIFY |\buid=|PSCredential"
-    rf"|://[A-Za-z0-9._-]+:[^\s@/]+@|[a-z0-9]:(?:[!*]|\$[0-9a-z]+\$[^:\n]+):[0-9]{{5}}:|SHA256:[A-Za-z0-9+/=]{{20}}|AAAA[A-Za-z0-9+/]{{20}}|Comment:[ ]|[A-Za-z]-{DEVICE_WORDS}|\bN:[A-Z]|\bADR[:;]|(?i:iban)|<(?:City|Street|Ort|PLZ|Zip)"
-    r"|(?:\n|\\n|<br[ ]?/?>|,[ ])(?:[A-Z]+-)?[0-9]{4,6}[ ][A-Z]|(?i:birth|phone|telefon|user|login|benutzer|usuario)[a-z_]*[\"']?[;,|\t\\]",
     rf"\b(?:{BIRTH})[^\n0-9]*[0-9]|\b(?:{NUMBER_LABELS}|{PHONE_LABELS}|{PLACE_LABELS})[^A-Za-z0-9\n]+[A-Za-z]*[^A-Za-z0-9\n]*[A-Z]*[0-9][0-9A-Z ()./-]{{3}}",
-    rf"\b(?:{PERSON_LABELS})\b[^A-Za-z ]+[ ]?[^A-Za-z\n ]*[A-Z\xc3-\xd3][a-z\x80-\xff]|\bname\b[^A-Za-z ]+[ ]?[^A-Za-z\n ]*[A-Z\xc3-\xd3][a-z\x80-\xff]+[ ](?:[a-z]+[ ])*[A-Z\xc3-\xd3]|\b(?:{ADDRESS_LABELS}|{ZIP_LABELS})[^A-Za-z0-9\n]+[A-Z0-9\xc3]"
+    rf"\b(?:{PERSON_LABELS})\b[^A-Za-z ]+[ ]?[^A-Za-z\n ]*[A-Z\xc3-\xd3][a-z\x80-\xff]|\b(?i:name|nm)\b[^A-Za-z ]+(?:text[^A-Za-z]+)?[ ]?[^A-Za-z\n ]*[A-Z\xc3-\xd3][a-z\x80-\xff]+[ ](?:[a-z]+[ ])*[A-Z\xc3-\xd3]|\b(?:{ADDRESS_LABELS}|{ZIP_LABELS})[^A-Za-z0-9]+n?[ ]*[A-Z0-9\xc3]"
     rf"|\b{GREETING}[A-Z\xc3-\xd3]|\b{CLOSING}[ ]*[\r\n\\]|Copyright[ (]|[a-z](?:'|’)s[ ]{DEVICES}|(?i:insert into)[ ]|\bUSER\b[ ]|(?i:holder|titular)[ ][A-Z]|(?i:imi(?:ę|e)|nazwisko|vorname|nachname|first_?name|last_?name|surname|apellidos?|cognome|nombre|pr(?:é|e)nom)[\"']?[;,|\t\\]"
-    r"|[A-Z]-(?:LAPTOP|PC|DESKTOP|MACBOOK|MBP|NOTEBOOK|WORKSTATION|SURFACE|NB)\b|[a-z\x80-\xff][ ][0-9]+[ ]?[A-Za-z]?,[ ][0-9]{4}",
+    rf"|[A-Z]-(?:LAPTOP|PC|DESKTOP|MACBOOK|MBP|NOTEBOOK|WORKSTATION|SURFACE|NB)\b|[a-z.\x80-\xff][ ][0-9]+[ ]?[A-Za-z]?(?:,[ ]|,?(?:\r?\n|\\+n|<br[ ]?/?>)[^A-Za-z\n]*)[0-9]{{4}}|BEGIN:VCARD|\b(?:USER|User|OWNER|Owner|HOST|Host)[ ]{{2}}|\b(?i:user|login|benutzer)(?i:name)?\"?[;,|\t]\"?(?i:pass|pw|kennwort|rol|e-?mail)|(?i:name|nom|{TABLE_HEADS})\"?[;,|\t][ ]?\"?[a-zA-Z_ \"]*(?i:{TABLE_HEADS})|\b(?:To|TO|From|FROM|Cc|CC)[ ]?:[ \t]*[A-Z\xc3-\xd3][a-z\x80-\xff]+[ ][A-Z]",
 )
 """What makes a text worth a second look for personal data."""

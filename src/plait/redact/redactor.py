@@ -402,7 +402,8 @@ Rows: TypeAlias = tuple[tuple[Family, ...], ...]
 # What begins at one position is decided by the first family of a group that accepts it. Each group
 # is an expression of its own: the states of an automaton grow with the product of its alternatives.
 PARTS: tuple[Rows, ...] = (
-    ((*PEOPLE, *KEYS), *CONTEXTS),
+    (KEYS, *CONTEXTS),
+    (PEOPLE,),
     (LOGINS, (*MACHINES, *AUTHORS), GIVEN_NAMED, (*NUMBERS, *ENCODED)),
 )
 ROWS: Rows = tuple(chain.from_iterable(PARTS))
