@@ -99,21 +99,21 @@ README_NAME = "README.txt"
 README_TEXT = r"""Claude Code sessions, backed up by Plait (`plait keep`). They can be read without
 Plait, with zstd and sha256sum.
 
-journal.jsonl        one JSON line for each state of a file that was kept; the last line of a path
-                     is the newest. "sha256" is that of the whole file, "blocks" are those of its
-                     blocks, in order: the file is its blocks, one after the other. "crc" is the
-                     CRC-32 of the line without that field. A line with "forget" says that the
-                     states before it are not kept any more.
-packs/NNNNNN.pack    zstd frames: `zstd -dc NNNNNN.pack` gives all blocks of the pack.
-packs/NNNNNN.index   one JSON line for each block: its "sha256", its first byte ("at") in what
-                     `zstd -dc` gives, its "size"; "frame" and "packed" say where in the pack
-                     the frame lies that holds it.
+journal.jsonl        one JSON line for each backed-up state of a file; the last line of a path
+                     is the newest. "sha256" is the checksum of the whole file, "blocks" are
+                     those of its blocks: the file is the concatenation of its blocks. "crc" is
+                     the CRC-32 of the line without that field. A line with "forget" deletes
+                     the states before it.
+packs/NNNNNN.pack    zstd frames: `zstd -dc NNNNNN.pack` prints all blocks of the pack.
+packs/NNNNNN.index   one JSON line for each block: its "sha256", its offset ("at") in the output
+                     of `zstd -dc`, and its "size"; "frame" and "packed" are the offset and
+                     size, in the pack, of the frame that contains it.
 
-A block, by hand:    zstd -dc packs/NNNNNN.pack | tail -c +$((at + 1)) | head -c $size | sha256sum
+To check a block:    zstd -dc packs/NNNNNN.pack | tail -c +$((at + 1)) | head -c $size | sha256sum
 
-A file, by hand: in a shell, from this folder, with its "path" in $1.
+To restore a file, run this in a shell in this folder, with its "path" in $1.
 
-    file=$1   # as the journal has it: projects/…/….jsonl
+    file=$1   # its path in the journal: projects/…/….jsonl
     plain=$(mktemp -d)
     for pack in packs/*.pack; do
         zstd -dc "$pack" > "$plain/$(basename "$pack" .pack)"
@@ -126,7 +126,7 @@ A file, by hand: in a shell, from this folder, with its "path" in $1.
         size=$(printf '%s\n' "$entry" | sed 's/.*"size":\([0-9]*\).*/\1/')
         tail -c +$((at + 1)) "$plain/$number" | head -c "$size"
     done > "$plain/file"
-    sha256sum "$plain/file"                                        # is it what the journal says?
+    sha256sum "$plain/file"                                        # compare with the journal:
     printf '%s\n' "$line" | sed 's/.*"sha256":"\([0-9a-f]*\)".*/\1/'
 """
 
