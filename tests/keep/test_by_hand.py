@@ -47,8 +47,8 @@ def test_session_can_be_restored_by_hand(config: Path, store: Store, tools: Path
     store.keep(found(config))
     assert len(store.packs.numbers()) == 2
     for file in store.session("one").files:
-        told, expected = run(SCRIPT, store, tools, file.path).splitlines()
-        digest, place = told.split()
+        command, expected = run(SCRIPT, store, tools, file.path).splitlines()
+        digest, place = command.split()
         assert digest == expected == file.sha256
         assert Path(place).read_bytes() == (config / file.path).read_bytes()
         shutil.rmtree(Path(place).parent)
@@ -57,8 +57,8 @@ def test_session_can_be_restored_by_hand(config: Path, store: Store, tools: Path
 def test_a_block_can_be_read_as_the_readme_says(config: Path, store: Store, tools: Path) -> None:
     store.keep(found(config))
     assert (store.folder / README_NAME).read_text(encoding="utf-8") == README_TEXT
-    told = README_TEXT.split("A block, by hand:")[1].split("\n")[0]
-    command = told.strip().replace("NNNNNN", "000001")
+    command = README_TEXT.split("To check a block:")[1].split("\n")[0]
+    command = command.strip().replace("NNNNNN", "000001")
     for line in store.packs.scan_pack(1):
         given = f"at={line.at} size={line.size}; {command}"
         assert run(given, store, tools).split()[0] == line.sha256
@@ -84,5 +84,7 @@ def test_the_copy_of_the_journal_equals_the_journal(
 
 
 def test_the_readme_has_the_commands_of_the_documentation() -> None:
-    told = README_TEXT.split('"path" in $1.\n\n')[1]
-    assert "".join(line.removeprefix("    ") for line in told.splitlines(keepends=True)) == SCRIPT
+    command = README_TEXT.split('"path" in $1.\n\n')[1]
+    assert (
+        "".join(line.removeprefix("    ") for line in command.splitlines(keepends=True)) == SCRIPT
+    )
