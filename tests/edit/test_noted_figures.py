@@ -41,7 +41,7 @@ def test_a_shortened_result_notes_its_own_loss(tmp_path: Path) -> None:
     found = trimmed(tmp_path, TALK, tools=("Bash",), way="empty")
     went = sent(found.before).weight - sent(found.after).weight
     assert notes(found) == {"R1": went}
-    assert [change.reason for change in found.plan.changes][1:] == ["result of Bash"]
+    assert [change.reason for change in found.plan.changes][1:] == ["Bash result"]
 
 
 def test_a_loss_before_a_response_is_noted_on_the_record_above(tmp_path: Path) -> None:

@@ -175,27 +175,27 @@ def describe_changes(plan: Plan) -> Iterator[str]:
 PICTURES = {
     "light": """
         1 rewritten: outdated read of a file
-        1 rewritten: large result of Bash
+        1 rewritten: large Bash result
     """,
     "standard": """
         1 rewritten: outdated read of a file
-        2 rewritten: large result of Bash
+        2 rewritten: large Bash result
     """,
     "heavy": """
         1 rewritten: outdated read of a file
-        3 rewritten: large result of Bash
-        1 rewritten: large result of Read
-        1 rewritten: large result of Grep
+        3 rewritten: large Bash result
+        1 rewritten: large Read result
+        1 rewritten: large Grep result
     """,
     "extreme": """
         3 dropped: thinking
         3 rewritten: pointed to a removed record: now points to the nearest earlier one
         1 rewritten: outdated read of a file
-        2 rewritten: result of Bash
-        1 rewritten: result of Edit
-        1 rewritten: result of Read
-        1 rewritten: result of Grep
-        1 rewritten: large result of Bash
+        2 rewritten: Bash result
+        1 rewritten: Edit result
+        1 rewritten: Read result
+        1 rewritten: Grep result
+        1 rewritten: large Bash result
     """,
 }
 

@@ -95,7 +95,7 @@ def test_cut_shows_its_savings(
 
 
 def test_largest_cuts_come_first() -> None:
-    reasons = (Change("dropped", 2, "thinking"), Change("rewritten", 9, "result of Bash"))
+    reasons = (Change("dropped", 2, "thinking"), Change("rewritten", 9, "Bash result"))
     assert [row[0] for row in list_fate_rows(report(reasons=reasons))] == ["2", "9"]
     assert [row[0] for row in list_fate_rows(report(operation="trim", reasons=reasons))] == [
         "9",

@@ -530,7 +530,7 @@ class SentLog:
 
     def name_of(self, call: str) -> str:
         """Return the name of the tool that a call is of."""
-        return self.pairs.names.get(call) or "a tool"
+        return self.pairs.names.get(call) or "tool"
 
     def is_recent(self, line: int, turns: int, answers: int | None = None) -> bool:
         """Return whether a line is in the last turns; of a long turn only the last answers count."""

@@ -144,7 +144,7 @@ def remove_thinking(record: Record) -> Iterator[Cut]:
 def remove_call(log: SentLog, call: str) -> Iterator[Cut]:
     """Yield the cuts that remove a call and its results."""
     for place in log.pairs.list_places(call):
-        yield Cut(place.line, place.block, None, f"call of {log.name_of(call)}")
+        yield Cut(place.line, place.block, None, f"{log.name_of(call)} call")
 
 
 def shorten_call(log: SentLog, sent_block: SentBlock, call: str) -> Iterator[Cut]:
@@ -154,7 +154,7 @@ def shorten_call(log: SentLog, sent_block: SentBlock, call: str) -> Iterator[Cut
         left = shorten_input(given)
         if left != given:
             words = encode_value(left).decode()
-            yield Cut(sent_block.line, sent_block.place, words, f"input of {log.name_of(call)}")
+            yield Cut(sent_block.line, sent_block.place, words, f"{log.name_of(call)} input")
 
 
 def shorten_results(
@@ -164,7 +164,7 @@ def shorten_results(
     for place in log.pairs.results.get(call, ()):
         block = log.block_at(place)
         if block.get("type") in PLAIN_RESULTS:
-            yield from shorten_result(place, block, keep, f"result of {log.name_of(call)}")
+            yield from shorten_result(place, block, keep, f"{log.name_of(call)} result")
 
 
 MOST = 100
@@ -541,7 +541,7 @@ class _Trimming:
         for sent_block, tool in self._iter_open_results():
             if len(get_result_text(sent_block.block)) > LARGE:
                 yield from self._shorten_result(
-                    sent_block, KEPT_OF_LARGE, f"large result of {tool}"
+                    sent_block, KEPT_OF_LARGE, f"large {tool} result"
                 )
 
     def remove_thinking(self) -> Iterator[Cut]:
@@ -562,7 +562,7 @@ class _Trimming:
         """Yield results to replace by a line: those written to be read, or all others."""
         for sent_block, tool in self._iter_open_results():
             if (get_tool(tool).kind in KEPT_TOOL_KINDS) == of_agents:
-                yield from self._shorten_result(sent_block, None, f"result of {tool}")
+                yield from self._shorten_result(sent_block, None, f"{tool} result")
 
     def remove_notes(self) -> Iterator[Cut]:
         """Yield attachments about a moment."""
