@@ -48,7 +48,7 @@ def test_lake_is_served_to_people_in_the_policy(
         try:
             result = [server.stderr.readline() for _ in range(3)]
             port = int(re.findall(r"the lake is at http://127\.0\.0\.1:(\d+)", result[0])[0])
-            assert result[1] == "key      each person's own, from the policy\n"
+            assert result[1] == "key      each person has their own, listed in the policy\n"
             visitor = Visitor(port, key=KEY)
             assert visitor.json("sessions")["total"] == 1
             assert Visitor(port).ask("/api/sessions")[0] == 401
