@@ -540,9 +540,7 @@ class _Trimming:
         """Yield large results, cut to their first characters."""
         for sent_block, tool in self._iter_open_results():
             if len(get_result_text(sent_block.block)) > LARGE:
-                yield from self._shorten_result(
-                    sent_block, KEPT_OF_LARGE, f"large {tool} result"
-                )
+                yield from self._shorten_result(sent_block, KEPT_OF_LARGE, f"large {tool} result")
 
     def remove_thinking(self) -> Iterator[Cut]:
         """Yield thinking that is sent."""
