@@ -236,6 +236,8 @@ UNTOLD = [
     "Wrote: 12 files  10:14 AM",
     "N: a;b",
     "HEAD^Main",
+    "Message-ID: <20240318101522.GA4921@mx1.internal.org>",
+    "serialVersionUID = 712994732048171112L;",
 ]
 
 

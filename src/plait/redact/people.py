@@ -79,7 +79,7 @@ OPEN_ADDRESS = re.compile(
     rb"|(?:you|your[._-]?(?:name|email)|user|username|name|me|email|someone|foo|bar|test|tester|a|b|x"
     rb"|alice|bob|john|jane|john[._-]?doe|jane[._-]?doe|admin|info|first\.last)@"
     rb"(?:[a-z0-9-]+\.)*(?:example|test|localhost|domain|email|mail|acme|company|foo|bar|x|y|b)\."
-    rb"|(?:hello|hi|support|contact|help|sales|team|office|mail|webmaster|postmaster|hostmaster|root|service|app|bot|ci|dev|jobs|news|billing|security|abuse|dpo|owner|[0-9a-f.]{12,})@"
+    rb"|(?:hello|hi|support|contact|help|sales|team|office|mail|webmaster|postmaster|hostmaster|root|service|app|bot|ci|dev|jobs|news|billing|security|abuse|dpo|owner|bugs?|issues|lists?|[0-9a-f.]{12,})@"
     rb"(?:[a-z0-9-]+\.)*example\.(?:com|org|net)\Z|.*@(?:libssh\.org|openssh\.com)\Z"
     rb"|.*@users\.noreply\.github\.com\Z|.*\.(?:test|invalid|localhost|example)\Z"
 )
@@ -160,6 +160,9 @@ def _internal(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
     return (TextSpan(start, match.end),)
 
 
+MESSAGE_ID = re.compile(rb"(?i)(?:message-id|in-reply-to|references):\s*(?:<|&lt;)\Z")
+
+
 def _email(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     before = ADDRESS_BEFORE.search(text, max(0, match.start - 64), match.start + 1)
     if before is None:
@@ -170,7 +173,8 @@ def _email(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
         return NOTHING
     address = _without_ending(text[start : match.end])
     is_login = LOGIN_BEFORE.search(text, max(0, start - 80), start) is not None
-    if is_login or SOFTWARE.search(address) or OPEN_ADDRESS.match(address):
+    is_id = MESSAGE_ID.search(text, max(0, start - 40), start) is not None
+    if is_login or is_id or SOFTWARE.search(address) or OPEN_ADDRESS.match(address):
         return NOTHING
     return (TextSpan(start, start + len(address)),)
 

@@ -692,6 +692,8 @@ def _international(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextS
 def _bank(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match a bank account number with correct check digits."""
     found = text[value.start : value.end].rstrip()
+    if not is_at_word_start(text, value.start):
+        return NOTHING
     for length in range(len(found), 14, -1):
         plain = re.sub(rb"[ \xa0]", b"", found[:length]).decode("latin-1").upper()
         if 15 <= len(plain) <= 34 and _is_checked(plain):
@@ -727,7 +729,10 @@ def _number(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     """Match a number whose name says that it is an account's."""
     found = text[value.start : value.end]
     digits = sum(48 <= number <= 57 for number in found)
-    return (value,) if digits >= 5 and not text[value.end : value.end + 1].isalnum() else NOTHING
+    is_part = text[value.end : value.end + 1].isalnum() or text.endswith(
+        b"serialVersion", 0, match.start
+    )
+    return (value,) if digits >= 5 and not is_part else NOTHING
 
 
 def _apart(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
