@@ -40,12 +40,12 @@ def main(size: str = "500MB") -> None:
     row(f"one session of {total:.0f} MB", "MB per CPU s", "CPU s", "peak MB")
     copy = file.with_name("copy")
     by_sed = f"sed s/{SESSION}/{OTHER}/g '{file}' > '{copy}'"
-    told("cp", total, best(file, partial(program, "cp", file, copy)))
-    told("sed", total, best(file, partial(program, "sh", "-c", by_sed)))
-    told("import plait.Archive", total, python_run("from plait import Archive"))
+    print_run("cp", total, best(file, partial(program, "cp", file, copy)))
+    print_run("sed", total, best(file, partial(program, "sh", "-c", by_sed)))
+    print_run("import plait.Archive", total, python_run("from plait import Archive"))
     home = file.parents[2]
     for name, code in WAYS.items():
-        told(name, total, best(file, partial(python_run, code, home, SESSION)))
+        print_run(name, total, best(file, partial(python_run, code, home, SESSION)))
 
 
 def one_session(size: str) -> Path:
@@ -76,7 +76,7 @@ def best(file: Path, work: Callable[[], Run]) -> Run:
     return min(runs, key=lambda run: run.cpu)
 
 
-def told(name: str, total: float, run: Run) -> None:
+def print_run(name: str, total: float, run: Run) -> None:
     """Print what a run took."""
     row(name, f"{total / run.cpu:.0f}", f"{run.cpu:.2f}", f"{run.peak / MB:.0f}")
 

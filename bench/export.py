@@ -23,7 +23,7 @@ SIZES = ("10MB", "100MB")
 
 def main(sizes: tuple[str, ...] = SIZES) -> None:
     """Print what each program takes for each size, and how many times less ours does."""
-    command = installed()
+    command = install_peer()
     for size in sizes:
         root = archive(size)
         for title, options in (("Markdown", ("--no-redact",)), ("Markdown, redacted", ())):
@@ -45,7 +45,7 @@ def markdown(command: Path, root: Path) -> Make:
     return make
 
 
-def installed() -> Path:
+def install_peer() -> Path:
     """Return the other program, in an environment of its own."""
     place = PEERS / PEER.partition("==")[0]
     command = place / "bin" / "claude-code-log"

@@ -51,12 +51,12 @@ def main(*sizes: str) -> None:
     row("as Claude Code sees it, in ms", "best", "median", "p95", "CPU", widths=WIDTHS)
     plain = [[shell("true"), shell(f"{sys.executable} -c pass")] for _ in range(TIMES)]  # in turns
     bare, python = ([pair[at] for pair in plain] for at in (0, 1))
-    shown("sh -c true", bare)
-    shown("python -c pass", python)
+    print_figures("sh -c true", bare)
+    print_figures("python -c pass", python)
     logs = {size: Log(size, server.server_address[1]) for size in ("10KB", *(sizes or ("50MB",)))}
     rounds = [[log.hook() for log in logs.values()] for _ in range(TIMES)]  # in turns
     for size, *runs in zip(logs, *rounds, strict=True):
-        shown(f"plait hook stop, {size}", runs)
+        print_figures(f"plait hook stop, {size}", runs)
         ratios(runs, python, bare)
     print()
     row("in the background, CPU ms", "first", "a turn", "nothing", widths=WIDTHS)
@@ -139,7 +139,7 @@ def shell(command: str, told: str = "", **env: str) -> Run:
     return Run(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024, "")
 
 
-def shown(name: str, runs: list[Run]) -> None:
+def print_figures(name: str, runs: list[Run]) -> None:
     """Print the figures of one command."""
     walls = sorted(run.wall * 1000 for run in runs)
     cpu = statistics.median(run.cpu * 1000 for run in runs)
@@ -174,9 +174,12 @@ def turns() -> Iterator[bytes]:
         result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "line\n" * 1000}
         entries: list[tuple[str, dict[str, Any]]] = [
             ("user", {"message": {"role": "user", "content": f"prompt {number}"}}),
-            ("assistant", {"message": said(f"a{number}", call)}),
+            ("assistant", {"message": make_response(f"a{number}", call)}),
             ("user", {"message": {"role": "user", "content": [result]}}),
-            ("assistant", {"message": said(f"b{number}", {"type": "text", "text": "done"})}),
+            (
+                "assistant",
+                {"message": make_response(f"b{number}", {"type": "text", "text": "done"})},
+            ),
             ("system", {"subtype": "turn_duration", "durationMs": 1000}),
         ]
         data = b""
@@ -189,7 +192,7 @@ def turns() -> Iterator[bytes]:
         yield data
 
 
-def said(name: str, block: Any) -> dict[str, object]:
+def make_response(name: str, block: Any) -> dict[str, object]:
     """Return a response of the model."""
     usage = {"input_tokens": 10, "output_tokens": 5}
     return {

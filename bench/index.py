@@ -36,7 +36,7 @@ def main(*sizes: str) -> None:
         first_index(f"first index, {size}", archive(size).resolve())
     first_index("100 MB in 5,000 files", archive("100MB", files=5000).resolve())
     tiny_files()
-    unchanged()
+    measure_unchanged()
     appended()
     idle(archive("10MB").resolve())
 
@@ -153,7 +153,7 @@ def tiny_files() -> None:
     print(flush=True)
 
 
-def unchanged() -> None:
+def measure_unchanged() -> None:
     """Print what a run takes that finds nothing to do among 5,000 files."""
     root = archive("100MB", files=5000).resolve()
     indexed(root)

@@ -153,7 +153,7 @@ def theirs(root: Path) -> Iterator[Subject | None]:
     address = f"http://127.0.0.1:{port}"
     with child(words, env, f"{address}/api/v1/projects") as pid:
         hit = ".palette-item mark"
-        yield Subject("agentsview", served_by(pid), address, None, "/", ".session-item", hit)
+        yield Subject("agentsview", find_server(pid), address, None, "/", ".session-item", hit)
 
 
 @contextmanager
@@ -183,7 +183,7 @@ def await_answer(address: str) -> None:
     raise SystemExit(f"{address} does not answer")
 
 
-def served_by(pid: int) -> int:
+def find_server(pid: int) -> int:
     """Return the process that serves: the one that was started, or the one it has started."""
     path = Path(f"/proc/{pid}/task/{pid}/children")
     children = path.read_text().split() if path.exists() else []

@@ -104,12 +104,12 @@ def serving(root: Path, home: Path) -> Iterator[Server]:
     (path,) = (home / "state").glob("serve-*.json")
     result = json.loads(path.read_text())
     try:
-        yield Server(result["port"], key, entered(result["port"], key), result["pid"])
+        yield Server(result["port"], key, sign_in(result["port"], key), result["pid"])
     finally:
         subprocess.run([*plait, "serve", "--stop", *where], env=env, check=True)
 
 
-def entered(port: int, key: str) -> str:
+def sign_in(port: int, key: str) -> str:
     """Return the cookie that the key is changed for."""
     client = HTTPConnection("127.0.0.1", port, timeout=60)
     head = {"Content-Type": "application/x-www-form-urlencoded"}

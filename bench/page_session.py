@@ -89,13 +89,13 @@ def serving(root: Path, cache: Path) -> Iterator[Server]:
         stdout=subprocess.DEVNULL,
     )
     try:
-        yield entered(process, state)
+        yield wait_for_server(process, state)
     finally:
         process.terminate()
         process.wait(timeout=20)
 
 
-def entered(process: "subprocess.Popen[bytes]", state: Path) -> Server:
+def wait_for_server(process: "subprocess.Popen[bytes]", state: Path) -> Server:
     """Return a server once it answers, with a cookie that opens it."""
     end = time.monotonic() + 120
     while time.monotonic() < end and process.poll() is None:
@@ -160,7 +160,7 @@ def scrolling() -> None:
     root, name = long_session()
     with serving(root, HOME) as server:
         server.ask(f"/s/{name}")
-        ours = watched(
+        ours = measure_page(
             f"http://127.0.0.1:{server.port}/s/{name}", ".turn .prompt", cookie=server.cookie
         )
     theirs = peers_figures(root, name)
@@ -169,7 +169,7 @@ def scrolling() -> None:
         row(what, figure, theirs.get(what, ""), widths=WIDTHS)
 
 
-def watched(address: str, sign: str, cookie: str = "", holder: str = "") -> dict[str, str]:
+def measure_page(address: str, sign: str, cookie: str = "", holder: str = "") -> dict[str, str]:
     """Return the figures of a page in a browser; `holder` is what scrolls in it."""
     from playwright.sync_api import sync_playwright
 
@@ -266,7 +266,7 @@ def peers_figures(root: Path, name: str) -> dict[str, str]:
     try:
         wait_for(port)
         address = f"http://127.0.0.1:{port}/sessions/{name}"
-        return watched(address, ".message", holder=".message-list-scroll")
+        return measure_page(address, ".message", holder=".message-list-scroll")
     finally:
         process.terminate()
         process.wait(timeout=20)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.archives import archive
 from bench.measure import PROJECT, plait, python, row
-from bench.search import indexed, spread
+from bench.search import build_index, spread
 from plait.archive import Archive
 from plait.mcp_server import answer_call
 from plait.recall.answers import Recall
@@ -35,7 +35,7 @@ def main(*sizes: str) -> None:
     start()
     for size in sizes or ("100MB",):
         root = archive(size).resolve()
-        folder = indexed(root)
+        folder = build_index(root)
         calls(size, root, folder)
         first(size, root)
         memory(size, root, folder)

@@ -83,13 +83,13 @@ def sessions(files: list[Path], total: float) -> None:
 
         def work(rules: Rules = rules) -> None:
             for path in files:
-                written(Redactor(rules).records(read(path)))
+                count_redacted_bytes(Redactor(rules).records(read(path)))
 
         first = cpu_seconds(work)
         row(name, f"{total / best_of(2, work):.0f}", f"{total / first:.0f}")
 
 
-def written(records: Iterable[Record]) -> int:
+def count_redacted_bytes(records: Iterable[Record]) -> int:
     """Return how many bytes a redacted file would have."""
     return sum(len(record.raw) + 1 for record in records)
 
@@ -102,13 +102,13 @@ def peers(files: list[Path]) -> None:
     with TemporaryDirectory(dir=CACHE) as folder:
         path = Path(folder) / "session.jsonl"
         path.write_bytes(b"\n".join(few) + b"\n")
-        peer = program(installed(), "-C", folder, "scan", "--all-files", path)
-        took = best_of(2, lambda: written(Redactor().records(read(path))))
+        peer = program(install_peer(), "-C", folder, "scan", "--all-files", path)
+        took = best_of(2, lambda: count_redacted_bytes(Redactor().records(read(path))))
     row(f"detect-secrets, {size:.1f} MB of them", f"{size / peer.cpu:.2f}")
     row("  plait on the same lines, everything", f"{size / took:.0f}")
 
 
-def installed() -> Path:
+def install_peer() -> Path:
     """Return the peer in an environment of its own, set up when it is not there."""
     tool = PEER / "bin" / "detect-secrets"
     if not tool.exists():

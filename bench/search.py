@@ -63,14 +63,14 @@ def main(*sizes: str) -> None:
     """Print all figures."""
     for size in sizes or ("100MB",):
         root = archive(size).resolve()
-        folder = indexed(root)
+        folder = build_index(root)
         warm(size, folder)
         cold(root)
         scans(root, folder)
         peer(root)
 
 
-def indexed(root: Path) -> Path:
+def build_index(root: Path) -> Path:
     """Return the index of an archive, made once."""
     cache = HOME / root.name
     plait("index", "--root", root, PLAIT_CACHE_DIR=str(cache))

@@ -51,7 +51,7 @@ def site(root: Path, folder: Path) -> Run:
 
 def peers_site(root: Path) -> Make | None:
     """Return what makes a site with the peer, None where it cannot be installed."""
-    command = installed()
+    command = install_peer()
     if command is None:
         return None
     kept = CACHE / "peer.db"
@@ -65,7 +65,7 @@ def peers_site(root: Path) -> Make | None:
     return make
 
 
-def installed() -> Path | None:
+def install_peer() -> Path | None:
     """Return the peer in an environment of its own, made once."""
     folder = PEERS / PEER
     command = folder / "bin" / PEER

@@ -60,8 +60,8 @@ def measure(name: str, root: Path) -> None:
             lambda: [list(build_traces(item, Prices())) for item in result],
         ),
         ("from the files, redacted", lambda: list(traces(sessions, redactor=Redactor()))),
-        ("to OTLP, both conventions", lambda: written(found, "both")),
-        ("to OTLP, Langfuse's alone", lambda: written(found, "langfuse")),
+        ("to OTLP, both conventions", lambda: encode_spans(found, "both")),
+        ("to OTLP, Langfuse's alone", lambda: encode_spans(found, "langfuse")),
         (
             "to OTLP's JSON",
             lambda: [request_to_json(build_request(trace)) for trace in batch_traces(found)],
@@ -72,7 +72,7 @@ def measure(name: str, root: Path) -> None:
         row(f"{name}: {what}", count, f"{count / took:,.0f}", f"{size / took:.0f}")
 
 
-def written(found: list[list[Span]], convention: Convention) -> None:
+def encode_spans(found: list[list[Span]], convention: Convention) -> None:
     """Encode spans as requests of the usual size."""
     for batch in batch_traces(found):
         build_request(batch, convention=convention).SerializeToString()

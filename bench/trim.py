@@ -98,7 +98,7 @@ def main() -> None:
     for file in sorted(sessions(given.logs)):
         if file.stat().st_size <= given.most:
             for name, way in ways.items():
-                found[name] += tried(file, name, way, given)
+                found[name] += iter_trims(file, name, way, given)
     print("| " + " | ".join(HEADINGS) + " |\n|---" + "|---:" * (len(HEADINGS) - 1) + "|")
     for name, rows in found.items():
         print("| " + " | ".join(cells(name, rows)) + " |")
@@ -148,11 +148,11 @@ def the_log(config: Path) -> Path:
     return next((config / "projects").glob("*/*.jsonl"))
 
 
-def tried(file: Path, name: str, way: Way, given: argparse.Namespace) -> Iterator[Trimmed]:
+def iter_trims(file: Path, name: str, way: Way, given: argparse.Namespace) -> Iterator[Trimmed]:
     """Yield what a way makes of a session; nothing where the session does not resume."""
     with TemporaryDirectory(prefix="plait-trim-") as folder:
         config = Path(folder, "config")
-        place = taken(file, config)
+        place = copy_session(file, config)
         before, known = state(place, config), place.read_bytes()
         if not before.resumes:
             return
@@ -164,7 +164,7 @@ def tried(file: Path, name: str, way: Way, given: argparse.Namespace) -> Iterato
         yield Trimmed(before, state(place, config), cpu, place.read_bytes() != known)
 
 
-def taken(file: Path, config: Path) -> Path:
+def copy_session(file: Path, config: Path) -> Path:
     """Copy a session into a configuration folder of its own, as one that nobody writes to."""
     place = config / "projects" / "-home-dev-demo" / file.name
     place.parent.mkdir(parents=True)

@@ -47,22 +47,26 @@ def main() -> None:
     sessions = [found for log in logs() if len(found := list(growths(log))) >= SHORTEST]
     large = sum(grown >= LEAST for session in sessions for _, grown in session)
     print(f"{large:,} growths in {len(sessions)} sessions")
-    told(
+    print_row(
         "weighed, as fitted to these logs",
         [e for session in sessions for e in single(session, plain)],
     )
-    told("set right by the others", [e for session in sessions for e in single(session, measure)])
-    told("second half, by the first", [e for session in sessions for e in halves(session)])
+    print_row(
+        "set right by the others", [e for session in sessions for e in single(session, measure)]
+    )
+    print_row("second half, by the first", [e for session in sessions for e in halves(session)])
     steps = [each for log in logs() if (each := list(single_results(log)))]
     print(f"\n{sum(map(len, steps)):,} results in {len(steps)} sessions")
     every = [step for item in steps for step in item]
     for name, kept in SIZES.items():
         some = [item for item in every if kept(item.took)]
-        told(f"plait why, {name}", [abs(item.why - item.took) / item.took for item in some])
-        told(f"plait waste, {name}", [abs(item.waste - item.took) / item.took for item in some])
+        print_row(f"plait why, {name}", [abs(item.why - item.took) / item.took for item in some])
+        print_row(
+            f"plait waste, {name}", [abs(item.waste - item.took) / item.took for item in some]
+        )
     rest = [answer for log in logs() for answer in without_answers(log)]
-    told("any result, less the output logged", [error for _, error in rest])
-    told("where that can be all of it", [error for is_whole, error in rest if is_whole])
+    print_row("any result, less the output logged", [error for _, error in rest])
+    print_row("where that can be all of it", [error for is_whole, error in rest if is_whole])
 
 
 class Step(NamedTuple):
@@ -209,7 +213,7 @@ def halves(session: Sequence[Growth]) -> Iterator[float]:
         yield abs(sum(one for one, _ in second) * measure(first) - grown) / grown
 
 
-def told(name: str, errors: Sequence[float]) -> None:
+def print_row(name: str, errors: Sequence[float]) -> None:
     """Print a row: how many, and the error that half, three quarters and nine tenths keep."""
     ordered = sorted(errors)
     shares = (ordered[int(len(ordered) * share)] for share in (0.5, 0.75, 0.9))

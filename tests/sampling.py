@@ -40,9 +40,7 @@ def in_turn(ones: Sequence[T], others: Sequence[U], name_of: Callable[[T], str])
 EVERY: dict[str, int] = {
     # Near-equal cases over all resume cases and examples: they differ in what they are made of.
     "tests/chat/test_context.py::test_session_of_any_shape_continues": 5,
-    "tests/edit/test_clone.py::test_clone_sends_the_same_context": 5,
     "tests/edit/test_clone.py::test_a_clone_differs_from_its_source_in_ids_only": 5,
-    "tests/edit/test_clone.py::test_the_clone_of_a_clone_equals_the_clone": 5,
     "tests/edit/test_compress_properties.py::test_compressing_keeps_prompts_and_breaks_no_rule": 5,
     "tests/edit/test_fork.py::test_clone_of_the_active_branch_sends_the_same_context": 5,
     "tests/edit/test_fork.py::test_a_fork_sends_what_the_client_sent_at_that_point": 5,

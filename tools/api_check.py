@@ -37,7 +37,7 @@ SETTINGS = """
 def main() -> None:
     """Ask for so many seconds, half a minute by default."""
     seconds = sys.argv[1] if len(sys.argv) > 1 else "30"
-    program = installed()
+    program = install_program()
     with TemporaryDirectory() as folder:
         env = {**os.environ, **{f"PLAIT_{kind}_DIR": folder for kind in ("STATE", "CACHE")}}
         gallery = str(Path(folder) / "gallery")  # a copy: some questions ask for changes
@@ -52,12 +52,12 @@ def main() -> None:
         )
         try:
             address = address_of(Path(folder))
-            sys.exit(asked(program, Path(folder), address, started.stdout.strip(), seconds))
+            sys.exit(run_questions(program, Path(folder), address, started.stdout.strip(), seconds))
         finally:
             subprocess.run([*plait, "serve", "--stop", "--root", gallery], env=env, check=True)
 
 
-def installed() -> Path:
+def install_program() -> Path:
     """Return the program, installed where it is not yet."""
     program = HOME / "bin" / "schemathesis"
     if not program.exists():
@@ -74,7 +74,7 @@ def address_of(state: Path) -> str:
     return f"http://{result['host']}:{result['port']}"
 
 
-def asked(program: Path, folder: Path, address: str, key: str, seconds: str) -> int:
+def run_questions(program: Path, folder: Path, address: str, key: str, seconds: str) -> int:
     """Run the questions; returns 0 where all were answered well."""
     name = Archive([ROOT / "examples" / "gallery" / "rich-tools"]).sessions[0].id
     settings = folder / "schemathesis.toml"

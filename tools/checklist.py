@@ -19,7 +19,7 @@ def main() -> None:
     page = ROOT / "docs" / "checklist.md"
     rendered = tests_by_item()
     lines = page.read_text(encoding="utf-8").split("\n")
-    text = "\n".join(filled(line, rendered) for line in lines)
+    text = "\n".join(fill_row(line, rendered) for line in lines)
     page.write_text(COUNTS.sub("\n".join(counts(rows(text))), text), encoding="utf-8")
 
 
@@ -35,7 +35,7 @@ def tests_by_item() -> dict[str, list[str]]:
     return rendered
 
 
-def filled(line: str, shown: dict[str, list[str]]) -> str:
+def fill_row(line: str, shown: dict[str, list[str]]) -> str:
     """Return a row with the tests that show it; other lines as they are."""
     row = ROW.fullmatch(line)
     if not row:

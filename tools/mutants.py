@@ -94,12 +94,14 @@ def main() -> None:
     """Draw mutants, asks the tests, prints the table and the survivors."""
     options = asked()
     packages = options.package or list(PACKAGES)
-    trees = [copied(number) for number in range(options.jobs)]
+    trees = [copy_tree(number) for number in range(options.jobs)]
     known = coverage_of(trees[0], packages)
     drawn = sample(trees[0], packages, options.sample, options.seed)
     shares = [drawn[number :: options.jobs] for number in range(options.jobs)]
     with ThreadPoolExecutor(options.jobs) as pool:
-        lists = pool.map(lambda tree, share: tried(tree, share, known, packages), trees, shares)
+        lists = pool.map(
+            lambda tree, share: try_mutants(tree, share, known, packages), trees, shares
+        )
         report(sorted(chain.from_iterable(lists), key=lambda item: item.mutant.place))
 
 
@@ -113,7 +115,7 @@ def asked() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def copied(number: int) -> Path:
+def copy_tree(number: int) -> Path:
     """Return a fresh copy of the tree to break."""
     tree = CACHE / f"tree{number}"
     shutil.rmtree(tree, ignore_errors=True)
@@ -248,7 +250,7 @@ def lines_of_code(text: str) -> set[int]:
     }
 
 
-def tried(
+def try_mutants(
     tree: Path, mutants: Sequence[Mutant], known: Known, packages: Sequence[str]
 ) -> list[Outcome]:
     """Ask the tests of each mutant in forks, and again on their own where none noticed."""
@@ -302,7 +304,7 @@ def asked_again(tree: Path, mutant: Mutant, word: str, known: Known) -> Outcome:
         finally:
             place.write_text(before, encoding="utf-8")
     sys.stderr.write(f"{word:9} {mutant.place}\n")
-    return Outcome(mutant, word, changed(before, after))
+    return Outcome(mutant, word, format_difference(before, after))
 
 
 def verdict(tree: Path, tests: list[str], known: Known) -> str:
@@ -339,7 +341,7 @@ def run(
     )
 
 
-def changed(before: str, after: str) -> str:
+def format_difference(before: str, after: str) -> str:
     """Return the lines that differ."""
     lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
     return "\n".join(line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---"))

@@ -65,7 +65,7 @@ def table(made: date) -> bytes:
 
 def provider_of(theirs: Theirs) -> Provider:
     """Return a provider with its models."""
-    rows = (encode(listed_of(model)).replace(b",[]]", b"]") for model in theirs.models)
+    rows = (encode(make_listed_model(model)).replace(b",[]]", b"]") for model in theirs.models)
     models = b",\n".join(rows)
     return Provider(
         theirs.id,
@@ -76,7 +76,7 @@ def provider_of(theirs: Theirs) -> Provider:
     )
 
 
-def listed_of(model: ModelInfo) -> ListedModel:
+def make_listed_model(model: ModelInfo) -> ListedModel:
     """Return a model with its prices."""
     return ListedModel(ways_of(model.match), tuple(lists_of(model)), tuple(variants_of(model)))
 

@@ -21,7 +21,7 @@ STARTING, STOPPING = 240.0, 20.0
 """Seconds. Both make their database first, which takes a while on a busy machine."""
 
 
-def installed(name: str) -> Path:
+def install_server(name: str) -> Path:
     """Return the folder of a server's programs; installs it on first use."""
     home = HOME / name
     mark = home / PACKAGES[name].replace("==", "-")
@@ -48,8 +48,8 @@ def phoenix(folder: Path) -> Iterator[str]:
         "PHOENIX_ALLOW_EXTERNAL_RESOURCES": "false",
         "PHOENIX_ENABLE_PROMETHEUS": "false",
     }
-    command = [str(installed("phoenix") / "phoenix"), "serve"]
-    with started(command, settings, folder, f"http://127.0.0.1:{port}", "/healthz") as url:
+    command = [str(install_server("phoenix") / "phoenix"), "serve"]
+    with start_server(command, settings, folder, f"http://127.0.0.1:{port}", "/healthz") as url:
         yield url
 
 
@@ -57,16 +57,16 @@ def phoenix(folder: Path) -> Iterator[str]:
 def mlflow(folder: Path) -> Iterator[str]:
     """Run MLflow and give its address."""
     port = free_port()
-    command = [str(installed("mlflow") / "mlflow"), "server", "--host", "127.0.0.1"]
+    command = [str(install_server("mlflow") / "mlflow"), "server", "--host", "127.0.0.1"]
     command += ["--port", str(port), "--workers", "1"]
     command += ["--backend-store-uri", f"sqlite:///{folder / 'mlflow.db'}"]
     settings = {"MLFLOW_DISABLE_TELEMETRY": "true"}
-    with started(command, settings, folder, f"http://127.0.0.1:{port}", "/health") as url:
+    with start_server(command, settings, folder, f"http://127.0.0.1:{port}", "/health") as url:
         yield url
 
 
 @contextmanager
-def started(
+def start_server(
     command: list[str], settings: Mapping[str, str], folder: Path, url: str, health: str
 ) -> Iterator[str]:
     """Run a program until it is no longer needed, and give its address once it answers."""

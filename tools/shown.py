@@ -52,7 +52,7 @@ def _age_examples() -> None:
             os.utime(path, (written - HOUR, written - HOUR))
 
 
-def printed_by(command: str, folder: Path = ROOT) -> str:
+def run_shown_command(command: str, folder: Path = ROOT) -> str:
     """Run a command as a newcomer would, without settings of anybody's own."""
     _age_examples()
     words = shlex.split(command)
@@ -93,13 +93,13 @@ def agrees(expected: str, printed: str) -> bool:
     return at < end
 
 
-def refreshed(page: str) -> str:
+def refresh_page(page: str) -> str:
     """Return a page with the outputs of today; one that is cut by `…` stays."""
 
     def block(match: re.Match[str]) -> str:
         parts = []
         for command, output in shown_in(match[0]):
-            printed = output if f"\n{ANY_LINES}" in f"\n{output}" else printed_by(command)
+            printed = output if f"\n{ANY_LINES}" in f"\n{output}" else run_shown_command(command)
             parts.append(f"$ {command}\n{printed}".rstrip("\n"))
         return "```console\n" + "\n\n".join(parts) + "\n```"
 
@@ -111,10 +111,12 @@ def main() -> None:
     for page in pages():
         text = page.read_text(encoding="utf-8")
         if BLOCK.search(text):
-            page.write_text(refreshed(text), encoding="utf-8")
+            page.write_text(refresh_page(text), encoding="utf-8")
     for folder in folders():
         command = (folder / "command").read_text(encoding="utf-8").strip()
-        (folder / "expected.txt").write_text(printed_by(command, folder) + "\n", encoding="utf-8")
+        (folder / "expected.txt").write_text(
+            run_shown_command(command, folder) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

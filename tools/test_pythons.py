@@ -29,7 +29,7 @@ LANGUAGE = "Programming Language :: Python :: 3."
 ASK = "import sys; print('.'.join(map(str, sys.version_info[:3])))"
 
 
-def supported() -> list[str]:
+def list_supported() -> list[str]:
     """Return the versions that the project says it runs on."""
     return [
         f"3.{name.removeprefix(LANGUAGE)}"
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str]) -> int:
     tests = [name for name in arguments if not name.startswith("-")] or TESTS
     here = ".".join(map(str, sys.version_info[:2]))
     rows, failed = [], False
-    for version in [here] if is_here else supported():
+    for version in [here] if is_here else list_supported():
         numbers = ((place, ask_version(place)) for place in find_pythons(version))
         python, number = next(
             ((place, number) for place, number in numbers if number and number.startswith(version)),

@@ -16,7 +16,7 @@ from typing import Any
 from examples.drawing import Drawing, draw
 from plait.record import Record, read
 from plait.record.types import get_content_blocks
-from tools.shown import ROOT, printed_by
+from tools.shown import ROOT, run_shown_command
 
 TRIMS = ROOT / "examples" / "trims"
 PAGE = TRIMS / "README.md"
@@ -39,7 +39,7 @@ def pictures(folder: Path) -> tuple[str, str]:
         place = Path(copy, "config")
         shutil.copytree(folder / "projects", place / "projects")
         before = picture(drawing, place)
-        printed_by(command.replace("--dry-run", "--in-place --yes --force"), place)
+        run_shown_command(command.replace("--dry-run", "--in-place --yes --force"), place)
         return before, picture(drawing, place)
 
 

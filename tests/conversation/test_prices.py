@@ -218,7 +218,7 @@ def their_card(name: str) -> ModelPrices | None:
             found, model = get_snapshot().find_provider_model(written, None, provider, None)
         except LookupError:
             continue
-        listed = tools.prices.listed_of(model)
+        listed = tools.prices.make_listed_model(model)
         return ModelPrices(found.id, listed.lists, listed.variants)
     return None
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.shown import ROOT, agrees, folders, pages, printed_by, shown_in
+from tools.shown import ROOT, agrees, folders, pages, run_shown_command, shown_in
 
 SHOWN = [
     pytest.param(command, output, id=f"{page.relative_to(ROOT)}: {command}")
@@ -15,7 +15,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("command", "output"), SHOWN)
 def test_page_shows_what_the_command_prints(command: str, output: str) -> None:
-    printed = printed_by(command)
+    printed = run_shown_command(command)
     assert agrees(output, printed), printed
 
 
@@ -23,7 +23,7 @@ def test_page_shows_what_the_command_prints(command: str, output: str) -> None:
 def test_example_shows_what_its_command_prints(folder: Path) -> None:
     command = (folder / "command").read_text(encoding="utf-8").strip()
     expected = (folder / "expected.txt").read_text(encoding="utf-8").rstrip("\n")
-    assert printed_by(command, folder) == expected
+    assert run_shown_command(command, folder) == expected
 
 
 @pytest.mark.parametrize(

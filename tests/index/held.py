@@ -17,7 +17,7 @@ from plait.indexing import IndexedSession
 NAMED = ("tool", "model", "project")
 
 
-def held(folder: Path) -> list[tuple[Any, ...]]:
+def list_indexed(folder: Path) -> list[tuple[Any, ...]]:
     """Return every passage of an index, by names and places."""
     reader = IndexReader(folder)
     try:
@@ -35,7 +35,7 @@ def passages(reader: IndexReader) -> list[tuple[Any, ...]]:
     columns = [reader.searcher.fast_field_values(name, at) for name in NAMED]
     sorts = reader.searcher.fast_field_values("kind", at)
     paths = catalogue.paths({one.file for one in places}) if at else {}
-    names = {0: None} | {code: name for sort in NAMED for code, name in named(reader, sort)}
+    names = {0: None} | {code: name for sort in NAMED for code, name in list_codes(reader, sort)}
     lines = {sid: [line.id for line in catalogue.lines(sid)] for sid in sessions}
     return [
         (
@@ -50,11 +50,11 @@ def passages(reader: IndexReader) -> list[tuple[Any, ...]]:
     ]
 
 
-def named(reader: IndexReader, sort: str) -> list[tuple[int, str]]:
+def list_codes(reader: IndexReader, sort: str) -> list[tuple[int, str]]:
     return list(reader.catalogue.names(sort).items())
 
 
-def expected(root: Path) -> list[tuple[Any, ...]]:
+def list_expected(root: Path) -> list[tuple[Any, ...]]:
     """Return every passage that cold files give."""
     rows: list[tuple[Any, ...]] = []
     for session in Archive([root]).sessions:
@@ -66,7 +66,11 @@ def expected(root: Path) -> list[tuple[Any, ...]]:
                 reading.graph.files[one.file].path if one.line else None,
                 *(one.line, one.offset, one.length, one.part, one.turn, parse_seconds(one.time)),
                 *(one.state, lines[one.dag] if one.line else None),
-                *(plain(one.tool), plain(one.model), plain(session.project)),
+                *(
+                    replace_surrogates(one.tool),
+                    replace_surrogates(one.model),
+                    replace_surrogates(session.project),
+                ),
                 (one.kind, one.outcome, one.is_with_call),
             )
             for one in reading.passages()
@@ -74,7 +78,7 @@ def expected(root: Path) -> list[tuple[Any, ...]]:
     return sorted(rows, key=repr)
 
 
-def plain(name: str | None) -> str | None:
+def replace_surrogates(name: str | None) -> str | None:
     return name.encode("utf-8", "replace").decode() if name else None
 
 
@@ -103,20 +107,20 @@ def tables(folder: Path) -> dict[str, list[Any]]:
         reader.close()
 
 
-def written(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
     """Write a file anew."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
 
 
-def added(path: Path, data: bytes) -> None:
+def append_to(path: Path, data: bytes) -> None:
     """Add to a file; a clock that stands still does not hide it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         file.write(data)
 
 
-def aged(path: Path) -> None:
+def change_time(path: Path) -> None:
     """Make a file look as if it were written at another time."""
     status = path.stat()
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1_000_000))
@@ -127,17 +131,17 @@ def change(root: Path, kind: str, name: str, data: bytes) -> None:
     path, other = root / name, root / "0q" / Path(name).name
     match kind:
         case "append":
-            added(path, data)
+            append_to(path, data)
         case "torn":
-            added(path, data[: len(data) * 2 // 3])
+            append_to(path, data[: len(data) * 2 // 3])
         case "rewrite":
-            written(path, data)
+            write_file(path, data)
         case "truncate" if path.exists():
             path.write_bytes(path.read_bytes()[: len(data)])
         case "delete":
             path.unlink(missing_ok=True)
         case "touch" if path.exists():
-            aged(path)
+            change_time(path)
         case "move" if path.exists():
             other.parent.mkdir(exist_ok=True)
             path.replace(other)

@@ -13,7 +13,7 @@ from plait.index import catalogue
 from plait.index.catalogue import is_write_error, write_error
 from plait.index.search import IndexReader
 from plait.indexing import update_index
-from tests.index.held import expected, held
+from tests.index.held import list_expected, list_indexed
 from tests.index.test_crash import archive
 
 pytest.importorskip("resource")
@@ -53,7 +53,7 @@ def test_first_index_without_disk_space(tmp_path: Path, most: int) -> None:
     assert said.startswith(f"cannot write the index in '{folder}'")
     assert "free disk space" in said
     update_index(Archive([root]), folder)
-    assert held(folder) == expected(root)
+    assert list_indexed(folder) == list_expected(root)
 
 
 @pytest.mark.parametrize("most", [5_000, 25_000])
@@ -61,16 +61,16 @@ def test_index_that_cannot_grow_still_answers(tmp_path: Path, most: int) -> None
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
     update_index(Archive([root]), folder)
-    before = held(folder)
+    before = list_indexed(folder)
     for path in root.rglob("*.jsonl"):
         path.write_bytes(path.read_bytes().replace(b"Mended", b"Repaired " * 50))
     assert "free disk space" in cramped(root, folder, most)
-    assert held(folder) == before
+    assert list_indexed(folder) == before
     reader = IndexReader(folder)
     assert reader.search("Mended").total
     reader.close()
     update_index(Archive([root]), folder)
-    assert held(folder) == expected(root)
+    assert list_indexed(folder) == list_expected(root)
 
 
 def test_locked_catalogue_is_not_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_locked_catalogue_is_not_rebuilt(tmp_path: Path, monkeypatch: pytest.Mon
     assert "stop the program that uses it" in caught.value.hints[0]
     assert (folder / catalogue.CATALOGUE).stat().st_ino == before
     update_index(Archive([root]), folder)
-    assert held(folder) == expected(root)
+    assert list_indexed(folder) == list_expected(root)
 
 
 def refused_by(name: str) -> sqlite3.OperationalError:

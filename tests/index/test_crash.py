@@ -13,7 +13,7 @@ from examples.drawing import draw
 from plait import Archive
 from plait.index.writer import open_writer
 from plait.indexing import update_index
-from tests.index.held import added, expected, held, tables
+from tests.index.held import append_to, list_expected, list_indexed, tables
 
 CHILD = """
 import sys
@@ -84,10 +84,10 @@ def check_killed(tmp_path: Path, times: int) -> None:
                     writer.delete_session(sid)
                 writer.commit()
         else:
-            added(files[number % COUNT], lines[-1].replace(b"Mended", b"Mended again"))
+            append_to(files[number % COUNT], lines[-1].replace(b"Mended", b"Mended again"))
         killed(root, folder, chance.uniform(0, lasting))
         update_index(Archive([root]), folder)
-        assert held(folder) == expected(root)
+        assert list_indexed(folder) == list_expected(root)
     update_index(Archive([root]), tmp_path / "anew")
     assert tables(folder) == tables(tmp_path / "anew")
 
@@ -115,7 +115,7 @@ def test_kill_at_each_step_of_a_batch(tmp_path: Path, step: str) -> None:
         if step == "committed":
             writer.texts.commit()
     update_index(Archive([root]), folder)
-    assert held(folder) == expected(root)
+    assert list_indexed(folder) == list_expected(root)
 
 
 def test_inconsistent_index_is_rebuilt(tmp_path: Path) -> None:
@@ -125,9 +125,9 @@ def test_inconsistent_index_is_rebuilt(tmp_path: Path) -> None:
     with open_writer(folder) as writer:
         writer.delete_session(1)
         writer.texts.commit()  # and the power goes
-    added(next(root.rglob("*.jsonl")), b"\n")
+    append_to(next(root.rglob("*.jsonl")), b"\n")
     update_index(Archive([root]), folder)
-    assert held(folder) == expected(root)
+    assert list_indexed(folder) == list_expected(root)
 
 
 @pytest.mark.parametrize("name", ["catalogue.sqlite", "text/meta.json"])
@@ -136,9 +136,9 @@ def test_damaged_index_is_rebuilt(tmp_path: Path, name: str) -> None:
     archive(root)
     update_index(Archive([root]), folder)
     (folder / name).write_bytes(b"nonsense")
-    added(next(root.rglob("*.jsonl")), b"\n")
+    append_to(next(root.rglob("*.jsonl")), b"\n")
     update_index(Archive([root]), folder)
-    assert held(folder) == expected(root)
+    assert list_indexed(folder) == list_expected(root)
 
 
 def test_index_of_another_version_is_rebuilt(tmp_path: Path) -> None:
@@ -148,4 +148,4 @@ def test_index_of_another_version_is_rebuilt(tmp_path: Path) -> None:
     with open_writer(folder) as writer:
         writer.catalogue.set_meta({"version": 999})
     assert update_index(Archive([root]), folder).read == COUNT
-    assert held(folder) == expected(root)
+    assert list_indexed(folder) == list_expected(root)

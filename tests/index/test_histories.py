@@ -17,7 +17,7 @@ from plait.search.search import search
 from plait.sessions.fresh_index import open_fresh_index
 from plait.sessions.statistics import read_indexed_statistics
 from tests.index.answers import check
-from tests.index.held import added, written
+from tests.index.held import append_to, write_file
 
 
 def line(kind: str, uuid: str, parent: str | None, words: str, minute: int, **more: Any) -> bytes:
@@ -60,8 +60,8 @@ WHERE tables.type = 'table' AND columns.name = 'sid'
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     root = tmp_path / "root"
-    written(root / "p" / "one.jsonl", talk("a", "one"))
-    written(root / "p" / "two.jsonl", talk("b", "two"))
+    write_file(root / "p" / "one.jsonl", talk("a", "one"))
+    write_file(root / "p" / "two.jsonl", talk("b", "two"))
     update_index(Archive([root]), tmp_path / "index")
     check(root, tmp_path / "index")
     return root
@@ -79,7 +79,7 @@ def test_file_changed_in_place_with_its_time_reset(root: Path, tmp_path: Path) -
 def test_log_created_after_discovery(root: Path, tmp_path: Path) -> None:
     archive = Archive([root])
     assert len(archive.sessions) == 2
-    written(root / "p" / "three.jsonl", talk("c", "three"))
+    write_file(root / "p" / "three.jsonl", talk("c", "three"))
     update_index(archive, tmp_path / "index")
     check(root, tmp_path / "index")
     assert search(Archive([root]), tmp_path / "index", "hello").sessions == 3
@@ -87,7 +87,7 @@ def test_log_created_after_discovery(root: Path, tmp_path: Path) -> None:
 
 def test_file_emptied_and_refilled(root: Path, tmp_path: Path) -> None:
     for data in (b"", talk("a", "one") + MORE, talk("c", "one")):
-        written(root / "p" / "one.jsonl", data)
+        write_file(root / "p" / "one.jsonl", data)
         check(root, tmp_path / "index")
 
 
@@ -95,7 +95,7 @@ def test_file_deleted_and_restored(root: Path, tmp_path: Path) -> None:
     path = root / "p" / "one.jsonl"
     path.unlink()
     check(root, tmp_path / "index")
-    written(path, talk("c", "one"))
+    write_file(path, talk("c", "one"))
     check(root, tmp_path / "index")
 
 
@@ -114,12 +114,12 @@ def test_renamed_project(root: Path, tmp_path: Path) -> None:
 
 def test_later_agent_growing_with_its_session(root: Path, tmp_path: Path) -> None:
     beside = root / "p" / "one" / "subagents" / "agent-x.jsonl"
-    written(beside, AGENT)
+    write_file(beside, AGENT)
     check(root, tmp_path / "index")
-    written(beside.with_suffix(".meta.json"), b'{"agentType": "Explore"}')
+    write_file(beside.with_suffix(".meta.json"), b'{"agentType": "Explore"}')
     check(root, tmp_path / "index")
-    added(beside, line("user", "x3", "x2", "more", 5, agentId="x", isSidechain=True))
-    added(root / "p" / "one.jsonl", MORE)
+    append_to(beside, line("user", "x3", "x2", "more", 5, agentId="x", isSidechain=True))
+    append_to(root / "p" / "one.jsonl", MORE)
     check(root, tmp_path / "index")
     (root / "p" / "one.jsonl").unlink()
     check(root, tmp_path / "index")
@@ -128,13 +128,17 @@ def test_later_agent_growing_with_its_session(root: Path, tmp_path: Path) -> Non
 def test_titles_added_and_removed(root: Path, tmp_path: Path) -> None:
     beside = root / "p" / "one" / "custom-title.json"
     for title in (b'{"customTitle": "My own"}', b'{"customTitle": "My two"}'):
-        written(beside, title)
+        write_file(beside, title)
         check(root, tmp_path / "index")
     beside.unlink()
     check(root, tmp_path / "index")
-    added(root / "p" / "two.jsonl", b'{"type": "summary", "summary": "One", "leafUuid": "a4"}\n')
+    append_to(
+        root / "p" / "two.jsonl", b'{"type": "summary", "summary": "One", "leafUuid": "a4"}\n'
+    )
     check(root, tmp_path / "index")
-    added(root / "p" / "one.jsonl", b'{"type": "ai-title", "aiTitle": "It", "sessionId": "one"}\n')
+    append_to(
+        root / "p" / "one.jsonl", b'{"type": "ai-title", "aiTitle": "It", "sessionId": "one"}\n'
+    )
     check(root, tmp_path / "index")
 
 
@@ -146,9 +150,9 @@ def test_forked_session(root: Path, tmp_path: Path) -> None:
     """
     own = MORE.replace(b'"a5', b'"f5').replace(b'"a6', b'"f6').replace(b"msg a6", b"msg f6")
     data = (talk("a", "fork") + own).replace(b'"sessionId": "one"', b'"sessionId": "fork"')
-    written(root / "q" / "fork.jsonl", data)
+    write_file(root / "q" / "fork.jsonl", data)
     check(root, tmp_path / "index")
-    added(root / "p" / "one.jsonl", MORE)
+    append_to(root / "p" / "one.jsonl", MORE)
     check(root, tmp_path / "index")
     (root / "p" / "one.jsonl").unlink()
     check(root, tmp_path / "index")
@@ -157,21 +161,21 @@ def test_forked_session(root: Path, tmp_path: Path) -> None:
 def test_wrong_clocks(root: Path, tmp_path: Path) -> None:
     path = root / "p" / "one.jsonl"
     for moment in (4e9, 1e8, -5):
-        added(path, b"\n")
+        append_to(path, b"\n")
         os.utime(path, (moment, moment))
         check(root, tmp_path / "index")
 
 
 def test_symlinks_to_files_and_folders(root: Path, tmp_path: Path) -> None:
     far = tmp_path / "far.jsonl"
-    written(far, talk("c", "three"))
+    write_file(far, talk("c", "three"))
     (root / "p" / "three.jsonl").symlink_to(far)
     check(root, tmp_path / "index")
-    added(far, b"\n")
+    append_to(far, b"\n")
     check(root, tmp_path / "index")
     (tmp_path / "link").symlink_to(root)
     update_index(Archive([tmp_path / "link"]), tmp_path / "other")
-    added(root / "p" / "one.jsonl", MORE)
+    append_to(root / "p" / "one.jsonl", MORE)
     check(tmp_path / "link", tmp_path / "other")
     far.unlink()
     check(root, tmp_path / "index")
@@ -189,7 +193,7 @@ def test_other_things_in_place_of_a_log(root: Path, tmp_path: Path) -> None:
 def test_nothing_remains_of_a_deleted_session(root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "index"
     for data in (talk("c", "one"), talk("c", "one") + MORE):
-        written(root / "p" / "one.jsonl", data)
+        write_file(root / "p" / "one.jsonl", data)
         check(root, folder)
     (root / "p" / "two.jsonl").unlink()
     check(root, folder)
@@ -205,9 +209,9 @@ def test_nothing_remains_of_a_deleted_session(root: Path, tmp_path: Path) -> Non
 
 def test_log_growing_during_indexing(root: Path, tmp_path: Path) -> None:
     archive = Archive([root])
-    added(root / "p" / "one.jsonl", b"\n")
+    append_to(root / "p" / "one.jsonl", b"\n")
     with open_fresh_index(archive, tmp_path / "index") as index:
         assert index is not None
-        added(root / "p" / "one.jsonl", MORE)
+        append_to(root / "p" / "one.jsonl", MORE)
         read_indexed_statistics(index, archive.sessions, Statistics(), list)
     check(root, tmp_path / "index")

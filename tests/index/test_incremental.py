@@ -17,7 +17,7 @@ from plait.index.model import IndexReport
 from plait.index.writer import open_writer
 from plait.indexing import update_index
 from tests.graph.generated import PATHS, lines_of, rows
-from tests.index.held import added, change, expected, held, tables, written
+from tests.index.held import append_to, change, list_expected, list_indexed, tables, write_file
 
 STRAIGHT = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -60,7 +60,7 @@ def brought(root: Path, folder: Path) -> IndexReport:
 
 def check(root: Path, folder: Path) -> None:
     """Compare an index with cold files and with one built anew."""
-    assert held(folder) == expected(root)
+    assert list_indexed(folder) == list_expected(root)
     anew = folder.with_name("anew")
     shutil.rmtree(anew, ignore_errors=True)
     brought(root, anew)
@@ -85,7 +85,7 @@ def test_linear_session_grows_line_by_line(tmp_path: Path, step: int) -> None:
     path, folder = tmp_path / "root" / name, tmp_path / "index"
     grown = 0
     for place in range(0, len(lines), step):
-        added(path, b"".join(lines[place : place + step]))
+        append_to(path, b"".join(lines[place : place + step]))
         report = brought(tmp_path / "root", folder)
         grown += report.grown
         assert report.grown + report.read == 1
@@ -110,7 +110,7 @@ def test_session_without_prompts_keeps_its_title(tmp_path: Path) -> None:
     [(name, lines)] = file_lines(NOBODY, "").items()
     path, folder = tmp_path / "root" / name, tmp_path / "index"
     for line in lines:
-        added(path, line)
+        append_to(path, line)
         brought(tmp_path / "root", folder)
         check(tmp_path / "root", folder)
 
@@ -130,7 +130,7 @@ def test_queued_prompts_sent_together_later_appear_once(tmp_path: Path) -> None:
     [(name, lines)] = file_lines(JOINED, "").items()
     path, folder = tmp_path / "root" / name, tmp_path / "index"
     for line in lines:
-        added(path, line)
+        append_to(path, line)
         brought(tmp_path / "root", folder)
         check(tmp_path / "root", folder)
 
@@ -140,10 +140,10 @@ def test_agent_grows_line_by_line(tmp_path: Path) -> None:
     draw(AGENT).write(root)
     path = next(root.rglob("agent-*.jsonl"))
     lines = path.read_bytes().splitlines(keepends=True)
-    written(path, b"".join(lines[:2]))
+    write_file(path, b"".join(lines[:2]))
     brought(root, folder)
     for line in lines[2:]:
-        added(path, line)
+        append_to(path, line)
         assert brought(root, folder).grown == 1
         check(root, folder)
 
@@ -155,11 +155,11 @@ def test_session_and_agent_grow_together(tmp_path: Path) -> None:
     own = next(path for path in root.rglob("*.jsonl") if path.stem == agent.parents[1].name)
     other = next(path for path in root.rglob("*.jsonl") if path not in (agent, own))
     lines = agent.read_bytes().splitlines(keepends=True)
-    written(agent, b"".join(lines[:3]))
+    write_file(agent, b"".join(lines[:3]))
     brought(root, folder)
-    added(agent, lines[3])
-    added(own, b'{"type":"ai-title","aiTitle":"Callers","sessionId":"x"}\n')
-    written(other, other.read_bytes().replace(b'"y"', b'"z"'))
+    append_to(agent, lines[3])
+    append_to(own, b'{"type":"ai-title","aiTitle":"Callers","sessionId":"x"}\n')
+    write_file(other, other.read_bytes().replace(b'"y"', b'"z"'))
     report = brought(root, folder)
     assert (report.grown, report.read) == (2, 1)
     check(root, folder)
@@ -168,11 +168,11 @@ def test_session_and_agent_grow_together(tmp_path: Path) -> None:
 def test_a_half_written_line_waits_until_it_is_complete(tmp_path: Path) -> None:
     [(name, lines)] = file_lines(STRAIGHT, "").items()
     path, folder = tmp_path / "root" / name, tmp_path / "index"
-    written(path, b"".join(lines[:8]))
+    write_file(path, b"".join(lines[:8]))
     brought(tmp_path / "root", folder)
-    added(path, lines[8] + lines[9][:40])
+    append_to(path, lines[8] + lines[9][:40])
     assert brought(tmp_path / "root", folder).grown == 1
-    added(path, lines[9][40:])
+    append_to(path, lines[9][40:])
     assert brought(tmp_path / "root", folder).grown == 1
     check(tmp_path / "root", folder)
 
@@ -229,7 +229,7 @@ def test_a_session_cut_anywhere_is_indexed_as_if_complete(
         root, folder = Path(place) / "root", Path(place) / "index"
         path = root / "p" / "talk.jsonl"
         for start, end in pairwise([0, *cuts, len(lines)]):
-            added(path, b"".join(ended(line) for line in lines[start:end]))
+            append_to(path, b"".join(ended(line) for line in lines[start:end]))
             brought(root, folder)
         check(root, folder)
 
@@ -239,7 +239,7 @@ def test_continuing_a_side_branch_abandons_the_answer(tmp_path: Path) -> None:
     path = root / "p" / "talk.jsonl"
     lines = [line.data for line in draw("U1 A2<U1 P3<U1 U4<P3 A5<U4").files[0].lines]
     for line in lines:
-        added(path, ended(line))
+        append_to(path, ended(line))
         brought(root, folder)
         check(root, folder)
 
@@ -254,11 +254,11 @@ def test_unowned_file_may_find_its_session_later(tmp_path: Path) -> None:
     own = next(path for path in root.rglob("*.jsonl") if "agent" not in path.name)
     other = own.with_name("22222222-2222-4222-8222-222222222222.jsonl")
     title = json.dumps({"customTitle": "Aha"}).encode()
-    written(other.with_suffix("") / "custom-title.json", title)
+    write_file(other.with_suffix("") / "custom-title.json", title)
     (root / "again.jsonl").hardlink_to(own)
     brought(root, folder)
     assert brought(root, folder).is_unchanged
-    written(other, own.read_bytes().replace(own.stem.encode(), other.stem.encode()))
+    write_file(other, own.read_bytes().replace(own.stem.encode(), other.stem.encode()))
     brought(root, folder)
     check(root, folder)
 
@@ -268,7 +268,7 @@ def test_side_files_count(tmp_path: Path) -> None:
     draw(AGENT).write(root.parent)
     brought(tmp_path, folder)
     session = next(path for path in tmp_path.rglob("*.jsonl") if "agent" not in path.name)
-    written(
+    write_file(
         session.with_suffix("") / "custom-title.json", json.dumps({"customTitle": "Aha"}).encode()
     )
     assert brought(tmp_path, folder).read == 1
@@ -283,7 +283,7 @@ def test_many_small_updates_are_merged_without_leaking_threads(tmp_path: Path) -
     root, folder = tmp_path / "root", tmp_path / "index"
     for number in range(20):
         line = draw("U1").files[0].lines[0].data
-        added(root / "p" / f"talk-{number}.jsonl", ended(line))
+        append_to(root / "p" / f"talk-{number}.jsonl", ended(line))
         brought(root, folder)
         shutil.rmtree(shutil.copytree(folder, tmp_path / "copy"))
     segments = json.loads((folder / "text" / "meta.json").read_bytes())["segments"]
@@ -294,12 +294,12 @@ def test_uncommitted_data_is_dropped(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     draw(STRAIGHT).write(root)
     brought(root, folder)
-    before = tables(folder), held(folder)
+    before = tables(folder), list_indexed(folder)
     with pytest.raises(ZeroDivisionError), open_writer(folder) as writer:
         (sid,) = writer.catalogue.keys().values()
         writer.delete_session(sid)
         raise ZeroDivisionError
-    assert (tables(folder), held(folder)) == before
+    assert (tables(folder), list_indexed(folder)) == before
     assert brought(root, folder).is_unchanged
 
 
@@ -310,6 +310,6 @@ def test_an_id_that_is_not_a_string_is_indexed(tmp_path: Path, name: str) -> Non
     prompt, answer = (json.loads(line.data) for line in draw("U1 A2<U1").files[0].lines)
     (answer["message"] if name == "id" else answer)[name] = "\ud800"
     for entry in (prompt, answer, {**prompt, "uuid": "x3", "parentUuid": answer["uuid"]}):
-        added(path, ended(json.dumps(entry).encode()))
+        append_to(path, ended(json.dumps(entry).encode()))
         brought(root, folder)
     check(root, folder)

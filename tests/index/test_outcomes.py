@@ -21,7 +21,7 @@ from plait.index.query import Field
 from plait.index.search import IndexReader
 from plait.indexing import update_index
 from tests.index import oracle
-from tests.index.held import added, expected, held, written
+from tests.index.held import append_to, list_expected, list_indexed, write_file
 from tests.index.test_incremental import ended, file_lines, talks
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -212,7 +212,7 @@ def test_gallery_counts_match_conversations(tmp_path: Path) -> None:
 def test_random_sessions_match_conversations(lines: list[bytes]) -> None:
     with TemporaryDirectory() as place:
         root = Path(place) / "logs"
-        written(root / "p" / "talk.jsonl", b"".join(ended(line) for line in lines))
+        write_file(root / "p" / "talk.jsonl", b"".join(ended(line) for line in lines))
         assert calls_found(root, Path(place) / "index") == calls_read(root)
 
 
@@ -240,9 +240,9 @@ def test_a_later_result_belongs_to_its_call(tmp_path: Path, step: int) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     grown = 0
     for place in range(0, len(lines), step):
-        added(root / name, b"".join(lines[place : place + step]))
+        append_to(root / name, b"".join(lines[place : place + step]))
         grown += update_index(Archive([root]), folder).grown
-        assert held(folder) == expected(root)
+        assert list_indexed(folder) == list_expected(root)
     assert grown >= len(lines) // step - 2
     with closing(IndexReader(folder)) as reader:
         assert asked(reader, outcome="failed") == [

@@ -15,7 +15,7 @@ from plait.indexing import IndexedSession
 from plait.sessions.model import Session
 from tests.graph.generated import PATHS, lines_of, rows
 from tests.index import oracle
-from tests.index.held import written
+from tests.index.held import write_file
 from tests.index.test_incremental import ended, talks
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -65,7 +65,7 @@ def test_generated_work(tmp_path: Path) -> None:
 def test_any_session(files: dict[str, list[dict[str, Any]]]) -> None:
     with TemporaryDirectory() as place:
         for name, drawn in files.items():
-            written(Path(place) / name, b"".join(x + b"\n" for x in lines_of(name, drawn)))
+            write_file(Path(place) / name, b"".join(x + b"\n" for x in lines_of(name, drawn)))
         check(Path(place))
 
 
@@ -73,7 +73,7 @@ def test_any_session(files: dict[str, list[dict[str, Any]]]) -> None:
 @given(talks())
 def test_random_sessions(lines: list[bytes]) -> None:
     with TemporaryDirectory() as place:
-        written(Path(place) / "p" / "talk.jsonl", b"".join(ended(line) for line in lines))
+        write_file(Path(place) / "p" / "talk.jsonl", b"".join(ended(line) for line in lines))
         check(Path(place))
 
 

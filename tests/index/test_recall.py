@@ -22,7 +22,7 @@ from plait.index.text_index import MAX_WORD_LENGTH
 from plait.indexing import update_index
 from plait.search.search import search
 from plait.sessions.model import Session
-from tests.index.held import expected, held
+from tests.index.held import list_expected, list_indexed
 
 MOST = 300_000
 """Larger logs are left out of the quick run."""
@@ -85,7 +85,7 @@ def check_recall(root: Path, folder: Path, most: int, count: int) -> None:
 def test_words_and_phrases_of_real_turns_are_found(shared: Path, tmp_path: Path) -> None:
     root = small_copy(shared / "corpus", tmp_path / "root")
     check_recall(root, tmp_path / "index", MOST, 300)
-    assert held(tmp_path / "index") == expected(root)
+    assert list_indexed(tmp_path / "index") == list_expected(root)
 
 
 @pytest.mark.long

@@ -15,7 +15,7 @@ from plait.sessions.fresh_index import open_fresh_index
 from plait.sessions.statistics import fill_session_rows
 from plait.usage.index_rows import count_indexed_responses
 from plait.usage.responses import count_responses
-from tests.index.held import added
+from tests.index.held import append_to
 
 TALK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -77,7 +77,7 @@ def test_rows_are_refreshed_when_a_session_grows(tmp_path: Path) -> None:
     draw(TALK).write(tmp_path / "root")
     filled(tmp_path / "root", tmp_path / "index").close()
     path = next((tmp_path / "root").rglob("*.jsonl"))
-    added(path, b'{"type":"ai-title","aiTitle":"Mending","sessionId":"x"}\n')
+    append_to(path, b'{"type":"ai-title","aiTitle":"Mending","sessionId":"x"}\n')
     update_index(Archive([tmp_path / "root"]), tmp_path / "index")
     connection = sqlite3.connect(tmp_path / "index" / CATALOGUE)
     for table in ("detailed", "calls", "responses", "touches", "usage"):

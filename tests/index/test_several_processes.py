@@ -25,7 +25,7 @@ from plait.index.search import IndexReader
 from plait.index.text_index import TERMS, VALUES, load_places
 from plait.indexing import update_index
 from plait.line.workers import Workers
-from tests.index.held import expected, held
+from tests.index.held import list_expected, list_indexed
 
 COUNTED = ("generation", "opstamp")
 """What an index notes of itself, not of the logs."""
@@ -144,9 +144,9 @@ def test_file_changed_before_reading_gives_the_same_parallel_index(
             read_sessions = indexing.Update._read_sessions
             patch.setattr(indexing.Update, "_read_sessions", _after(event, read_sessions))
             update_index(Archive([logs], jobs=jobs), folder)
-        found.append([str(row).replace(str(logs), "logs") for row in held(folder)])
+        found.append([str(row).replace(str(logs), "logs") for row in list_indexed(folder)])
         update_index(Archive([logs], jobs=jobs), folder)
-        assert held(folder) == expected(logs)
+        assert list_indexed(folder) == list_expected(logs)
     assert found[0] == found[1]
 
 
@@ -233,7 +233,7 @@ def test_error_in_a_worker_leaves_the_index_unchanged(
     monkeypatch.setattr(indexing, "TASK", f"{indexing.__name__}:nothing")
     with pytest.raises(RuntimeError, match="a worker failed"):
         update_index(Archive([gallery], jobs=2), folder, rebuild=True)
-    assert held(folder) == expected(gallery)
+    assert list_indexed(folder) == list_expected(gallery)
 
 
 def test_equal_hits_are_in_insertion_order_newest_first(

@@ -14,7 +14,7 @@ from plait import Archive
 from plait.indexing import update_index
 from tests.graph.generated import PATHS, lines_of, rows
 from tests.index.answers import check
-from tests.index.held import added, change, written
+from tests.index.held import append_to, change, write_file
 from tests.index.test_incremental import talks
 
 NAMES = re.compile(rb'"(x\d+|t\d+|m\d+|r[\dx][\w-]*|m[\dx][\w-]*|\d-\d{12}|s1|s2|agentId: a1)"')
@@ -65,13 +65,13 @@ def test_answers_match_cold_files_while_sessions_grow(
 ) -> None:
     with TemporaryDirectory() as place:
         root, folder = Path(place) / "root", Path(place) / "index"
-        written(root / "p" / "one.jsonl", one[0] + b"\n")
+        write_file(root / "p" / "one.jsonl", one[0] + b"\n")
         update_index(Archive([root]), folder)
         grown = 0
         for name, lines in (("one", one[1:]), ("other", other)):
             half = data.draw(st.integers(1, len(lines))) if lines else 0
             for part in (lines[:half], lines[half:]):
-                added(root / "p" / f"{name}.jsonl", b"".join(line + b"\n" for line in part))
+                append_to(root / "p" / f"{name}.jsonl", b"".join(line + b"\n" for line in part))
                 grown += update_index(Archive([root]), folder).grown
                 check(root, folder)
         event(f"{grown} times grown")

@@ -19,7 +19,7 @@ from plait.lake.rows import build_tables
 from plait.lake.schema import TABLES, arrow_schema
 from plait.record.counts import COUNTED, LogCounts
 from tests.graph.generated import archives, lines_of
-from tests.index.held import written
+from tests.index.held import write_file
 from tests.lake.units import lake_of, units_of
 
 ACCOUNT = [name for name in COUNTED if name not in ("files", "bytes")]
@@ -136,9 +136,9 @@ def test_profile_has_its_tables(gallery: Path) -> None:
 
 def test_sessions_that_share_records_have_rows_of_their_own(tmp_path: Path) -> None:
     lines = [_prompt(name, f"2026-11-02T09:00:0{at}.000Z") for at, name in enumerate("abcd")]
-    written(tmp_path / "p" / "one.jsonl", b"".join(lines[:2]))
-    written(tmp_path / "p" / "two.jsonl", b"".join(lines[:1] + lines[2:]))
-    written(tmp_path / "p" / "zero.jsonl", lines[0])
+    write_file(tmp_path / "p" / "one.jsonl", b"".join(lines[:2]))
+    write_file(tmp_path / "p" / "two.jsonl", b"".join(lines[:1] + lines[2:]))
+    write_file(tmp_path / "p" / "zero.jsonl", lines[0])
     (unit,) = units_of(Archive([tmp_path]))
     lake = build_tables(unit, Prices())
     found = _rows(lake["records"], "session", "build", "file", "uuid", "repeated", "copies")
@@ -180,8 +180,8 @@ def test_fork_explained_by_two_rules_names_both(tmp_path: Path) -> None:
 def test_records_off_the_chain_have_a_branch_and_no_uuid(tmp_path: Path) -> None:
     note = b'{"type":"mode","mode":"plan","sessionId":"s"}\n'
     prompt = b'{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"x"}}'
-    written(tmp_path / "p" / "s.jsonl", note + prompt + b"\n" + note)
-    written(tmp_path / "p" / "t.jsonl", note)
+    write_file(tmp_path / "p" / "s.jsonl", note + prompt + b"\n" + note)
+    write_file(tmp_path / "p" / "t.jsonl", note)
     found = _rows(lake_of(Archive([tmp_path]))["records"], "file", "line", "uuid", "branch", "host")
     assert sorted(found, key=lambda row: row[:2]) == [
         ("p/s.jsonl", 1, None, "s", None),
@@ -193,8 +193,8 @@ def test_records_off_the_chain_have_a_branch_and_no_uuid(tmp_path: Path) -> None
 
 def test_findings_name_files_relative_to_the_root(tmp_path: Path) -> None:
     line = b'{"type":"user","uuid":"u","sessionId":"%s","message":{"role":"user","content":"%s"}}\n'
-    written(tmp_path / "p" / "a.jsonl", line % (b"a", b"x"))
-    written(tmp_path / "q" / "b.jsonl", line % (b"b", b"y"))
+    write_file(tmp_path / "p" / "a.jsonl", line % (b"a", b"x"))
+    write_file(tmp_path / "q" / "b.jsonl", line % (b"b", b"y"))
     columns = ("code", "session", "file", "sentence")
     found = _rows(lake_of(Archive([tmp_path]))["findings"], *columns)
     assert ("other-content", "b", "q/b.jsonl") in [row[:3] for row in found]
@@ -203,7 +203,7 @@ def test_findings_name_files_relative_to_the_root(tmp_path: Path) -> None:
 
 
 def test_a_file_is_read_up_to_its_size_when_found(tmp_path: Path) -> None:
-    written(tmp_path / "p" / "s.jsonl", b'{"type":"mode","mode":"plan"}\n{"type"')
+    write_file(tmp_path / "p" / "s.jsonl", b'{"type":"mode","mode":"plan"}\n{"type"')
     archive = Archive([tmp_path])
     assert archive.sessions
     with (tmp_path / "p" / "s.jsonl").open("ab") as file:
@@ -215,7 +215,7 @@ def test_a_file_is_read_up_to_its_size_when_found(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "p" / "s.jsonl"
-    written(path, b'{"type":"mode"}\n')
+    write_file(path, b'{"type":"mode"}\n')
     (unit,) = units_of(Archive([tmp_path]))
     path.unlink()
     with pytest.raises(SourceError, match="no such file"):
@@ -223,7 +223,7 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
 
 
 def test_single_file_root_has_its_name(tmp_path: Path) -> None:
-    written(tmp_path / "s.jsonl", b'{"type":"mode"}\n')
+    write_file(tmp_path / "s.jsonl", b'{"type":"mode"}\n')
     lake = lake_of(Archive([tmp_path / "s.jsonl"]))
     assert _rows(lake["logs"], "file") == [("s.jsonl",)]
 
@@ -238,7 +238,7 @@ def test_single_file_root_has_its_name(tmp_path: Path) -> None:
 )
 def test_month_is_that_of_the_first_timestamp(stamp: str, month: str, tmp_path: Path) -> None:
     line = f'{{"type":"mode","timestamp":"{stamp}"}}\n{{"type":"mode"}}\n'
-    written(tmp_path / "p" / "s.jsonl", line.encode())
+    write_file(tmp_path / "p" / "s.jsonl", line.encode())
     lake = lake_of(Archive([tmp_path]))
     assert {month} == {row for table in lake.values() for row in table["month"].to_pylist()}
 
@@ -255,5 +255,5 @@ def test_rows_of_any_logs_match_doctor(
         for path, found in drawn.items():
             held = [*lines_of(path, found), *odd]
             data = b"".join(line + b"\n" for line in held)
-            written(Path(place, path), data[: len(data) - cut] if is_torn else data)
+            write_file(Path(place, path), data[: len(data) - cut] if is_torn else data)
         _check(Archive([place]))

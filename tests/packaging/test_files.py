@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.test_pythons import supported
+from tools.test_pythons import list_supported
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTAINER = ROOT / "Containerfile"
@@ -45,14 +45,14 @@ def test_workflow_runs_the_make_targets_on_every_version() -> None:
     assert {"check", "dist", "docs", "test"} <= targets
     assert targets <= set(re.findall(r"^([\w-]+):", MAKEFILE, re.MULTILINE))
     (matrix,) = re.findall(r"python: (\[.*\])", WORKFLOW)
-    assert re.findall(r"[\d.]+", matrix) == supported()
+    assert re.findall(r"[\d.]+", matrix) == list_supported()
     for system in ("ubuntu", "macos", "windows"):
         assert f"{system}-latest" in WORKFLOW
 
 
 def test_minimum_python_is_consistent() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    first = supported()[0]
+    first = list_supported()[0]
     assert project["project"]["requires-python"] == f">={first}"
     assert project["tool"]["mypy"]["python_version"] == first
     assert project["tool"]["ruff"]["target-version"] == f"py{first.replace('.', '')}"
