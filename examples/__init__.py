@@ -1,1 +1,1 @@
-"""Example sessions, and the notation in which they are drawn."""
+"""Example sessions, and the notation that describes them."""

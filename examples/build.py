@@ -1,4 +1,4 @@
-"""Build all examples: every `drawing.txt` becomes the files beside it.
+"""Build all examples: the session files of every `drawing.txt`.
 
 python examples/build.py            rebuild all
 python examples/build.py --check    report what differs, and fail
@@ -18,11 +18,11 @@ from examples.drawing import draw  # noqa: E402
 
 
 def main(arguments: list[str]) -> int:
-    """Rebuilds the gallery, or reports what differs, and returns the exit code."""
+    """Rebuild the examples, or report differences; return the exit code."""
     wanted = list(gallery(ROOT))
     if "--check" in arguments:
         found = [difference for folder in wanted for difference in differences(folder)]
-        print("\n".join(found) or f"{len(wanted)} examples are as drawn")
+        print("\n".join(found) or f"{len(wanted)} examples match their drawings")
         return 1 if found else 0
     for folder in wanted:
         rebuild(folder)
@@ -38,13 +38,13 @@ def gallery(root: Path) -> Iterator[Path]:
 
 
 def built(folder: Path) -> dict[Path, bytes]:
-    """Return the files that the drawing of an example gives, by path."""
+    """Return the files described by the drawing of an example, by path."""
     drawing = draw((folder / "drawing.txt").read_text(encoding="utf-8"))
     return {folder / "projects" / file.path: file.data for file in drawing.files}
 
 
 def rebuild(folder: Path) -> None:
-    """Write the files of an example, and remove those that are no longer drawn."""
+    """Write the files of an example, and remove files that are no longer in the drawing."""
     wanted = built(folder)
     for path in _present(folder):
         if path not in wanted:
@@ -55,9 +55,9 @@ def rebuild(folder: Path) -> None:
 
 
 def differences(folder: Path) -> list[str]:
-    """Return what differs between an example's files and its drawing, one line each."""
+    """Return the differences between an example's files and its drawing, one line each."""
     wanted, present = built(folder), set(_present(folder))
-    found = [f"not drawn: {_short(path)}" for path in sorted(present - set(wanted))]
+    found = [f"not in the drawing: {_short(path)}" for path in sorted(present - set(wanted))]
     for path, data in wanted.items():
         if path not in present:
             found.append(f"missing: {_short(path)}")

@@ -1,16 +1,16 @@
-"""Turn drawings, a few letters or lines, into session logs as a client writes them.
+"""Turn drawings, a short text notation, into session logs in the client's format.
 
 The short form draws a graph. Each piece is a record, `<` names its parent:
 
     draw("A B<A C<B D<A")
 
-`A` a root · `B<A` below A · `B<` below the record before · `B<?` below a uuid that is nowhere ·
+`A` a root · `B<A` below A · `B<` below the record before · `B<?` below a missing uuid ·
 `B<main:A` below a record of another file · `B<A~A` in the same response as A · `B<A@+5s` five
 seconds later (`@=` the same time, `@2026-11-02T09:00:00Z`) · `B<A!side` with a flag · `=A` the
-line of A once more.
+line of A again.
 
-Bare letters take turns: a root is a prompt, below a prompt stands an answer, below an answer a
-prompt. A letter with a number says what it is:
+Bare letters alternate: a root is a prompt, the child of a prompt is an answer, the child of an
+answer is a prompt. A letter with a number has a fixed kind:
 
     U1 prompt          T1 tool call       P1 progress          C1 summary of a compaction
     A1 answer          R1 its result      S1 system note       B1 boundary of a compaction
@@ -18,7 +18,7 @@ prompt. A letter with a number says what it is:
     K1 slash command   L1 its output      Q1 queued prompt     I1 interruption
     X1 unknown type
 
-The long form draws one record a line: its name, then what it holds. Indented lines go on.
+The long form describes one record per line: its name, then its content. Indented lines continue it.
 
     file checkout cwd=/home/dev/shop version=2.1.325 start=2026-11-02T09:00:00Z pace=lifelike
     ai-title "Fix the price of gift cards"
@@ -36,30 +36,30 @@ The long form draws one record a line: its name, then what it holds. Indented li
     S1< turn_duration
     last-prompt leaf S1
 
-Texts are "quoted" or stand behind `|`. Blocks of a response become one line each, with one
+Texts are "quoted" or follow `|`. Blocks of a response become one line each, with one
 message id: the last line is `A1`, those before it `A1.1`, `A1.2`. Calls are `Tool(key=value)`,
-named `as x`, else as their line. Results answer `of x`, or the next open call, and know the form
-of their tool: files that were read or written are remembered, so that edits have true patches;
+named `as x`, or else like their line. Results answer `of x`, or else the next open call, in the
+format of their tool; files that were read or written are remembered, so that edits have real patches;
 `times=200` repeats their lines.
 
 Flags: side, meta, hidden, error, rejected, async, together (all blocks on one line), listed,
-redacted, open (no newline behind the line), and `cut=120` or `cut=half` (a torn line).
-A `{"json": "object"}` puts keys into the line, `-key` takes one out. `$(uuid A1)`, `$(call x)`,
-`$(agent x)`, `$(session x)` and `$(message A1)` stand for ids, in any text; `$(esc)` for ESC.
+redacted, open (no newline after the line), and `cut=120` or `cut=half` (a torn line).
+A `{"json": "object"}` adds keys to the line, `-key` removes one. `$(uuid A1)`, `$(call x)`,
+`$(agent x)`, `$(session x)` and `$(message A1)` are replaced by ids, in any text; `$(esc)` by ESC.
 
 Kinds may be spelled out: user, assistant, result, system SUBTYPE, attachment TYPE, progress TYPE,
 boundary (`after A9 keep=["A8"] anchor=C1 trigger=auto`), system microcompact_boundary
-(`clear=["A1"]`: calls whose results go), recap, command, output, notice of CALL, interruption,
+(`clear=["A1"]`: calls whose results are removed), recap, command, output, notice of CALL, interruption,
 api-error, queued, unknown TYPE.
 
 Lines without a uuid: mode, permission-mode, ai-title, custom-title, agent-name, tag, summary,
 last-prompt ("text" leaf NAME|zero|none explicit), enqueue, dequeue, remove, tools-used, pr-link,
 file-history-snapshot (of NAME files={}), `line {json}`; `raw "bytes"`, `raw b"\\xff"` (open),
 `blank`.
-`set key=value` changes version, cwd, model, effort, branch, session… from there on.
-`cache=5m` or `cache=1h` has a cache like the provider's say what each request read and wrote:
+`set key=value` changes version, cwd, model, effort, branch, session… for the following lines.
+`cache=5m` or `cache=1h` computes the tokens each request reads and writes with a simulated cache:
 pauses, other processes (a line `cost-state`, a hook of a resume), models, versions, efforts and
-prompt snapshots cost what they do there; `forget` has it lose all.
+prompt snapshots have their real effects; `forget` empties the cache.
 
 Other files: `file NAME` another session; `agent NAME of CALL type=Explore` a sub-agent of the
 session above it (`beside` old layout, `nometa`, `run=wf_1` of a workflow); `also PATH` any file in

@@ -7,7 +7,7 @@ from .reply import Outcome, Reply
 
 
 def agent_outcome(reply: Reply) -> Outcome:
-    """Return the report of an agent, or (`async`) the word that it works in the background."""
+    """Return the report of an agent, or (`async`) the message that it runs in the background."""
     name = reply.agent.name if reply.agent else reply.call.name
     agent = agent_id(name, reply.sheet.home)
     prompt = reply.call.input.get("prompt", "")

@@ -10,7 +10,7 @@ from .model import DrawingError, Json, Statement
 from .names import ZERO_UUID, digest
 from .sheet import Sheet
 
-# Lines that hold one value: their type, and the key that it stands under.
+# Lines with one value: their type, and the key of the value.
 _SINGLE: Final = {
     "mode": "mode",
     "permission-mode": "permissionMode",
@@ -84,7 +84,7 @@ def _queue(sheet: Sheet, statement: Statement) -> Json:
 
 
 def _snapshot(sheet: Sheet, statement: Statement) -> Json:
-    """`file-history-snapshot of U1 files={"cart.py": 2}`: which version of each file was kept."""
+    """`file-history-snapshot of U1 files={"cart.py": 2}`: the version number of each file's backup."""
     name = str(statement.fields().get("of") or sheet.previous)
     message, time = sheet.uuid(name, statement.line), _now(sheet, statement)
     files = statement.fields().get("files", {})
@@ -134,7 +134,7 @@ def _line(_: Sheet, statement: Statement) -> Json:
 
 
 def _now(sheet: Sheet, statement: Statement) -> str:
-    """The time of the record before, or what the statement says."""
+    """The time given in the statement, or else that of the previous record."""
     spec: Any = statement.time
     return sheet.clock.tick(spec, statement.line) if spec else stamp(sheet.clock.now)
 

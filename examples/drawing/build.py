@@ -44,7 +44,7 @@ _DRAWERS: Final[dict[str, Callable[[Stroke], None]]] = {
 
 
 def draw(text: str, *, session: str = "main", **settings: str) -> Drawing:
-    """Draw text into session logs; settings hold where the drawing says nothing else."""
+    """Build session logs from a drawing; settings are defaults for it."""
     sections = [
         replace(section, name=section.name or session) if section.kind == "file" else section
         for section in parse(text)
@@ -58,7 +58,7 @@ def draw(text: str, *, session: str = "main", **settings: str) -> Drawing:
 
 
 def unknown_uuid(name: str = "?", file: str = "main") -> str:
-    """Return the uuid that `<?` (or `<?name`) stands for: one that is nowhere."""
+    """Return the uuid for `<?` (or `<?name`), which no record has."""
     return uuid_of(name, file)
 
 
@@ -109,7 +109,7 @@ def _sheet(world: World, section: Section, basis: Settings) -> Sheet:
 
 
 def _make_agent(sheet: Sheet, home: Sheet | None) -> None:
-    """Give a sheet the marks of a sub-agent: its id, its sender's prompt, its place in time."""
+    """Set the attributes of a sub-agent: its id, its caller's prompt, its start time."""
     given = section_fields(sheet.section)
     sheet.agent = agent_id(sheet.name, sheet.home)
     sheet.agent_type = str(given.get("type", "general-purpose"))
@@ -127,7 +127,7 @@ def _make_agent(sheet: Sheet, home: Sheet | None) -> None:
 
 
 def _weigh(sheet: Sheet, statement: Statement) -> None:
-    """Add up responses that stand on several records, before any of them is drawn."""
+    """Sum up responses that span several records, before building any of them."""
     if statement.verb != "record":
         return
     key = message_key(statement, sheet.name)
@@ -169,12 +169,12 @@ def _set(sheet: Sheet, statement: Statement) -> None:
 
 
 def _forget(sheet: Sheet, _: Statement) -> None:
-    """`forget`: the provider's cache loses what it holds."""
+    """`forget`: the provider's cache loses its content."""
     sheet.world.cache.forget()
 
 
 def _again(sheet: Sheet, statement: Statement) -> None:
-    """`again NAME` (`=NAME`): the same line once more, with what the statement changes."""
+    """`again NAME` (`=NAME`): the same line again, with the changes of the statement."""
     names = [word for word in statement.words() if word in sheet.records]
     if not names:
         raise DrawingError(statement.line, "'again' needs the name of a record above it")

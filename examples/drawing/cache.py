@@ -1,8 +1,8 @@
-"""Simulate a provider's prompt cache: what each request reads and writes.
+"""Simulate a provider's prompt cache: the tokens each request reads and writes.
 
-A request is a row of pieces: instructions and tools, the surroundings of the process, then what
-was said. Held are the beginnings that the client marks: behind each of the first two, and behind
-all of it. Reading one, or writing it, holds it for as long as its tier says.
+A request is a sequence of pieces: instructions and tools, the environment of the process, then the
+messages. The cache holds the prefixes that the client marks: after each of the first two pieces, and
+after the last. Reading or writing a prefix renews it for the lifetime of its tier.
 
     instructions · surroundings · U1                      written
     instructions · surroundings · U1 · A1 · U2            read to U1, A1 and U2 written
@@ -37,14 +37,14 @@ LASTS: Final = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
 
 @dataclass(slots=True)
 class Cache:
-    """What a provider holds, until when, for how long from each time that it is asked for."""
+    """The cached prefixes, their expiry times, and their lifetimes."""
 
     held: dict[tuple[str, ...], datetime] = field(default_factory=dict)
 
     def answer(
         self, model: str, pieces: Sequence[Piece], time: datetime, lasts: timedelta
     ) -> tuple[int, int]:
-        """Return how many tokens of a request are read and written, and holds it from now on."""
+        """Return how many tokens of a request are read and written, and cache it."""
         names = (model, *(name for name, _ in pieces))
         sizes = [size for _, size in pieces]
         length = self._held(names, time)
@@ -60,17 +60,17 @@ class Cache:
         return 0
 
     def forget(self) -> None:
-        """Loses everything, as a provider may."""
+        """Lose everything, as can happen with a provider."""
         self.held.clear()
 
 
 def _tokens(sizes: Sequence[int], length: int) -> int:
-    """Return the tokens up to a mark; the last stands a little before the end."""
+    """Return the tokens up to a mark; the last mark is slightly before the end."""
     return sum(sizes[:length]) - (UNCACHED if length > BEFORE_MESSAGES else 0)
 
 
 def asked(sheet: Sheet, parent: str | None, model: str, line: int) -> tuple[int, int]:
-    """Return what the cache makes of a request that a record of a sheet leads up to."""
+    """Return the cache reads and writes of the request that ends with a record."""
     chain = _chain(sheet, parent)
     time = moment(chain[-1]["timestamp"], line) if chain else sheet.clock.now
     pieces = [*_before_messages(sheet), *_messages(sheet, chain)]
@@ -78,13 +78,13 @@ def asked(sheet: Sheet, parent: str | None, model: str, line: int) -> tuple[int,
 
 
 def saved(sheet: Sheet, calls: Sequence[str]) -> int:
-    """Return the tokens that go when the results of calls are taken out."""
+    """Return the tokens saved by removing the results of calls."""
     results = [record for record in sheet.records.values() if _answered(record) & set(calls)]
     return sum(_piece(result, set())[1] - CLEARED for result in results)
 
 
 def _chain(sheet: Sheet, parent: str | None) -> list[Json]:
-    """Return the records that lead up to a request, the first first."""
+    """Return the records of a request, oldest first."""
     by_uuid = {record.get("uuid"): record for record in sheet.records.values()}
     found = []
     while parent in by_uuid and parent:
@@ -111,7 +111,7 @@ def _attachment(record: Json) -> Json:
 
 
 def _messages(sheet: Sheet, chain: list[Json]) -> Iterator[Piece]:
-    """Yield what is sent of a chain, with what a compaction kept behind its anchor."""
+    """Yield the sent records of a chain, with preserved ones after the anchor of their compaction."""
     cleared: set[str] = set()
     kept: dict[str, list[str]] = {}
     for record in chain:
@@ -130,7 +130,7 @@ def _messages(sheet: Sheet, chain: list[Json]) -> Iterator[Piece]:
 
 
 def _piece(record: Json, cleared: set[str]) -> Piece:
-    """Return what a record is to a request; one of a response is the whole response."""
+    """Return the piece of a request for a record; for a part of a response, the whole response."""
     message = record.get("message")
     if not message:
         return "", 0

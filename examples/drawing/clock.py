@@ -20,7 +20,7 @@ _LIFELIKE = {
 
 
 class Clock:
-    """The time of a file: one second a record, or lifelike, unless the drawing says otherwise."""
+    """The clock of a file: one second per record, or lifelike, unless the drawing sets times."""
 
     def __init__(self, start: str, pace: str, line: int) -> None:
         self.now = moment(start, line)
@@ -53,7 +53,7 @@ class Clock:
 
 
 def moment(text: str, line: int) -> datetime:
-    """Read a moment in full (ISO 8601)."""
+    """Parse a full timestamp (ISO 8601)."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -62,5 +62,5 @@ def moment(text: str, line: int) -> datetime:
 
 
 def stamp(when: datetime) -> str:
-    """Return a moment as the client writes it."""
+    """Format a timestamp as the client does."""
     return when.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -7,9 +7,9 @@ from .sheet import Sheet
 
 
 def wrap(sheet: Sheet, parent: str | None, body: Json, *, side: bool) -> Json:
-    """Return a record in the order of keys that its version has.
+    """Return a record with its keys in the order of its version.
 
-    Before 2.1.92 the context (cwd, session, version…) stands before the body, later behind it.
+    Before 2.1.92 the context (cwd, session, version…) comes before the body, later after it.
     """
     head: Json = {"parentUuid": parent}
     if "logicalParentUuid" in body:
@@ -41,7 +41,7 @@ def _slug(sheet: Sheet) -> Json:
 
 
 def _with_agent(sheet: Sheet, body: Json) -> Json:
-    """Put `agentId` where newer versions have it: first, but behind `promptId`."""
+    """Put `agentId` where newer versions have it: first, but after `promptId`."""
     if not sheet.agent:
         return body
     prompt = {"promptId": body["promptId"]} if "promptId" in body else {}
@@ -49,5 +49,5 @@ def _with_agent(sheet: Sheet, body: Json) -> Json:
 
 
 def is_side(sheet: Sheet, flags: frozenset[str]) -> bool:
-    """Return whether a record is off the main line: an agent's, or marked so."""
+    """Return whether a record is not part of the main conversation: an agent's, or marked as a sidechain."""
     return bool(sheet.agent) or "side" in flags

@@ -80,7 +80,7 @@ _USERS: Final = frozenset(
 
 
 def kind_of(statement: Statement, parent_role: str) -> tuple[Kind, frozenset[str]]:
-    """Return the kind of a record and its flags; a bare letter takes its turn after its parent."""
+    """Return the kind of a record and its flags; a bare letter alternates with its parent."""
     given, words = flags(statement.words(), FLAGS)
     kind = _first_kind(statement, words, parent_role)
     for word in words:
@@ -105,7 +105,7 @@ def _first_kind(statement: Statement, words: list[str], parent_role: str) -> Kin
 
 
 def role_of(kind: Kind, parent_role: str) -> str:
-    """Return who speaks: user, assistant, or whoever spoke before."""
+    """Return the speaker: user, assistant, or that of the previous record."""
     if kind.family in _USERS:
         return "user"
     return "assistant" if kind.family in ("response", "api-error") else parent_role

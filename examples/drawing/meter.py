@@ -11,7 +11,7 @@ SYSTEM_TOKENS = 14_236
 
 @dataclass(slots=True)
 class Meter:
-    """What a session has in its context, and what it has not sent yet."""
+    """The context of a session, and the part not sent yet."""
 
     context: int = 0
     fresh: int = SYSTEM_TOKENS
@@ -22,15 +22,15 @@ class Meter:
         self.fresh += weight(text)
 
     def restart(self) -> None:
-        """Forgets what a compaction left behind."""
+        """Drop everything that a compaction removed."""
         self.context, self.fresh = 0, SYSTEM_TOKENS
 
     def sends(self, read: int, written: int) -> None:
-        """Take over what a cache made of the next request."""
+        """Record the cache reads and writes of the next request."""
         self.context, self.fresh = read, written
 
     def usage(self, message: str, output: int) -> Json:
-        """Return the figures of a response, the same ones each time it is asked."""
+        """Return the figures of a response, always the same ones."""
         if message not in self.spent:
             self.spent[message] = {"fresh": self.fresh, "context": self.context, "output": output}
             self.context += self.fresh + output
@@ -60,7 +60,7 @@ def output_weight(statement: Statement) -> int:
 
 
 def usage_fields(found: Json, settings: Settings, *, is_last: bool, thinking: int) -> Json:
-    """Return the `usage` of a line; before 2.1.92 only a response's last line knows it all."""
+    """Return the `usage` of a line; before 2.1.92 only a response's last line is complete."""
     if settings.is_before(2, 1, 92):
         return _old_usage(found, is_last)
     is_hour = settings.cache == "1h"

@@ -35,14 +35,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A JSON object whose keys go into the line."""
+    """A JSON object whose keys are added to the line."""
 
     value: Json
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """`-key`: a key that the line does without."""
+    """`-key`: a key removed from the line."""
 
     key: str
 
@@ -69,7 +69,7 @@ Token: TypeAlias = Text | Field | Merge | Drop | Call | Word
 class Statement:
     """One thing to write: a verb (`record`, `again`, a line type…) with its tokens.
 
-    `parent` is None for a root, "" for the record drawn before, else a reference.
+    `parent` is None for a root, "" for the record drawn before, otherwise a reference.
     """
 
     line: int
@@ -106,7 +106,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What stands on every line of a file; `set key=value` changes it from there on."""
+    """The settings of every line of a file; `set key=value` changes them for the following lines."""
 
     session: str = "main"
     cwd: str = "/home/dev/shop"
@@ -124,13 +124,13 @@ class Settings:
     """How long the provider holds what is sent (`5m`, `1h`); without, it holds all for ever."""
 
     def is_before(self, *version: int) -> bool:
-        """Return whether the client that writes is older than a version."""
+        """Return whether the writing client is older than a version."""
         return tuple(int(part) for part in self.version.split(".")) < version
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnLine:
-    """A line as it stands on disk, its name in the drawing, and its record if it is whole."""
+    """A line as on disk, its name in the drawing, and its record if it is complete."""
 
     data: bytes
     name: str = ""
@@ -154,12 +154,12 @@ class DrawnFile:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A drawn archive. What names no file speaks of the first one."""
+    """The archive of a drawing. Without a file name, methods use the first file."""
 
     files: tuple[DrawnFile, ...]
 
     def file(self, name: str) -> DrawnFile:
-        """Return the file (session, agent) that a name stands for."""
+        """Return the file (session, agent) with a name."""
         for file in self.files:
             if file.name == name:
                 return file
@@ -167,12 +167,12 @@ class Drawing:
 
     @property
     def lines(self) -> list[Json | bytes]:
-        """The lines as they were drawn: a record each, or bytes where there is none."""
+        """The lines in order: a record each, or bytes if there is none."""
         return [line.data if line.record is None else line.record for line in self.files[0].lines]
 
     @property
     def records(self) -> list[Json]:
-        """The lines that are whole records."""
+        """The lines that are complete records."""
         return [line.record for line in self.files[0].lines if line.record is not None]
 
     @property
@@ -187,7 +187,7 @@ class Drawing:
 
     @property
     def uuids(self) -> Mapping[str, str]:
-        """The uuid of each name, in the order they were drawn."""
+        """The uuid of each name, in the order of the drawing."""
         return self.files[0].uuids
 
     def uuid_of(self, name: str) -> str:

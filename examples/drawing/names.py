@@ -20,17 +20,17 @@ def uuid_of(name: str, session: str = "main") -> str:
 
 
 def session_id(name: str) -> str:
-    """Return the id of a session: the name itself where it is a uuid."""
+    """Return the id of a session: the name itself if it is a uuid."""
     return name if UUID.fullmatch(name) else uuid_of("session", name)
 
 
 def agent_id(name: str, session: str) -> str:
-    """Return the id of a sub-agent: the name itself where it looks like one."""
+    """Return the id of a sub-agent: the name itself if it looks like one."""
     return name if _AGENT.fullmatch(name) else "a" + digest(f"agent/{session}/{name}", 16)
 
 
 def api_id(prefix: str, key: str, length: int = 22) -> str:
-    """Return an id in the form that the API gives out: `msg_01…`, `toolu_01…`, `req_011C…`."""
+    """Return an id in the API's format: `msg_01…`, `toolu_01…`, `req_011C…`."""
     number = int(digest(f"{prefix}/{key}", 64), 16)
     letters = []
     for _ in range(length):
@@ -55,19 +55,19 @@ def request_id(key: str) -> str:
 
 
 def signature(key: str, length: int = 180) -> str:
-    """Return the signature of a thinking block: base64 that means nothing."""
+    """Return the signature of a thinking block: meaningless base64."""
     seed = hashlib.sha256(f"signature/{key}".encode()).digest()
     noise = b"".join(hashlib.sha256(seed + bytes([n])).digest() for n in range(length // 32 + 1))
     return base64.b64encode(b"\x12\xaf\x01" + noise[: length - 3]).decode()
 
 
 def digest(key: str, length: int) -> str:
-    """Return hexadecimal digits that depend on nothing but the key."""
+    """Return hexadecimal digits that depend only on the key."""
     return hashlib.sha256(key.encode()).hexdigest()[:length]
 
 
 def number(key: str, below: int) -> int:
-    """Return a number that depends on nothing but the key."""
+    """Return a number that depends only on the key."""
     return int(digest(key, 12), 16) % below
 
 

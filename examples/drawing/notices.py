@@ -19,7 +19,7 @@ def system(stroke: Stroke) -> None:
 
 
 def unknown(stroke: Stroke) -> None:
-    """Draw a record of a type that nobody has met."""
+    """Build a record of an unknown type."""
     own = {**stroke.given(), **({"content": stroke.text("")} if stroke.statement.texts() else {})}
     stroke.put({"type": stroke.kind.subtype, **own, "uuid": stroke.uuid, "timestamp": stroke.time})
 
@@ -47,7 +47,7 @@ def _milliseconds(begun: str, ended: str, line: int) -> int:
 
 
 def _compact_boundary(stroke: Stroke) -> Json:
-    """A new root; `after NAME` is the old leaf (else the record before), `keep` what stays."""
+    """A new root; `after NAME` is the old leaf (by default the previous record), `keep` the preserved messages."""
     sheet, fields = stroke.sheet, stroke.statement.fields()
     before = str(fields.get("after") or sheet.previous)
     tokens = sheet.meter.context + sheet.meter.fresh
@@ -78,7 +78,7 @@ def _preserved(stroke: Stroke, fields: Json) -> Json:
 
 
 def _microcompact(stroke: Stroke) -> Json:
-    """Results that the client took out: `clear=["A1"]` names their calls."""
+    """Results that the client removed: `clear=["A1"]` names their calls."""
     names = stroke.statement.fields().get("clear", [])
     calls = [stroke.sheet.call(name, stroke.line).id for name in names]
     metadata = {

@@ -25,7 +25,7 @@ _PAIRS = {"think": Text, "as": Word, "of": Word, "after": Word, "leaf": Word}
 
 @dataclass(slots=True)
 class _Entry:
-    """A line at the margin with the indented lines below it."""
+    """An unindented line with the indented lines below it."""
 
     line: int
     head: str
@@ -33,7 +33,7 @@ class _Entry:
 
 
 def parse(text: str) -> list[Section]:
-    """Return the sections of a drawing; what stands before the first header is a `file`."""
+    """Return the sections of a drawing; lines before the first header form a `file`."""
     headers = [Section(1, "file", "")]
     bodies: list[list[Statement]] = [[]]
     for entry in _entries(text):
@@ -49,7 +49,7 @@ def parse(text: str) -> list[Section]:
 
 
 def _entries(text: str) -> Iterator[_Entry]:
-    """Yield each line at the margin with what is indented below it; comments are left out."""
+    """Yield each unindented line with the indented lines below it, without comments."""
     entry: _Entry | None = None
     for number, line in enumerate(text.split("\n"), 1):
         bare = line.strip()
@@ -91,7 +91,7 @@ def _statements(entry: _Entry) -> list[Statement]:
 
 
 def _headed(line: int, piece: str, found: list[Token]) -> Statement:
-    """Read `NAME<PARENT~SAME@TIME!flag`, or `=NAME` for a line that stands there again."""
+    """Read `NAME<PARENT~SAME@TIME!flag`, or `=NAME` for a repeated line."""
     head = _HEAD.fullmatch(piece)
     if head is None:
         raise DrawingError(line, f"'{piece}' is not a name")
@@ -112,7 +112,7 @@ def _headed(line: int, piece: str, found: list[Token]) -> Statement:
 
 
 def _with_edges(statement: Statement, found: list[Token]) -> Statement:
-    """Take `<PARENT`, `~SAME` and `@TIME` out of the tokens."""
+    """Extract `<PARENT`, `~SAME` and `@TIME` from the tokens."""
     kept: list[Token] = []
     for token in found:
         word = token.value if isinstance(token, Word) else ""
@@ -156,7 +156,7 @@ def _text(below: list[tuple[int, str]], at: int) -> tuple[str, int]:
 
 
 def _paired(found: list[Token], line: int) -> list[Token]:
-    """Join a word with what belongs to it: `think "…"`, `as t1`, `of t1`, `leaf A`."""
+    """Join a word with its argument: `think "…"`, `as t1`, `of t1`, `leaf A`."""
     joined: list[Token] = []
     at = 0
     while at < len(found):

@@ -1,4 +1,4 @@
-"""Patches between two texts, in the form of `structuredPatch`."""
+"""Patches between two texts, in the format of `structuredPatch`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each file of a section belongs, and the files beside it."""
+"""The paths of the files of a section, and its additional files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .sheet import Sheet, World, encode
 
 
 def changed(settings: Settings, tokens: Iterable[Token], line: int) -> Settings:
-    """Return settings with what tokens change in them."""
+    """Return settings with the changes given by tokens."""
     known = {field.name for field in fields(Settings)}
     changes: dict[str, Any] = {}
     for token in tokens:
@@ -67,7 +67,7 @@ def path(sheet: Sheet) -> str:
 
 
 def meta(sheet: Sheet) -> list[DrawnFile]:
-    """Return the file beside an agent's that says who sent it; `nometa` leaves it out."""
+    """Return the meta file of an agent, which names its caller; `nometa` omits it."""
     if {"nometa", "beside"} & set(section_words(sheet.section)):
         return []
     found: dict[str, Any] = {"agentType": sheet.agent_type}

@@ -13,11 +13,11 @@ _PALETTE = bytes((255, 255, 255, 232, 232, 232, 47, 111, 178, 196, 78, 60))
 
 
 def png(key: str) -> str:
-    """Return the picture that belongs to a key, always the same one."""
+    """Return the image of a key, always the same one."""
     heights = [6 + number(f"{key}/{bar}", HEIGHT - 12) for bar in range(BARS)]
     rows = [_row(y, heights) for y in range(HEIGHT)]
     header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 2, 3, 0, 0, 0)
-    # Level 0 stores: other levels give other bytes with other builds of zlib.
+    # Level 0 does not compress: the output of other levels depends on the build of zlib.
     pixels = zlib.compress(b"".join(b"\0" + row for row in rows), 0)
     chunks = [(b"IHDR", header), (b"PLTE", _PALETTE), (b"IDAT", pixels), (b"IEND", b"")]
     data = b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, body) for name, body in chunks)

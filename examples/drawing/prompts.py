@@ -25,13 +25,13 @@ def prompt(stroke: Stroke) -> None:
 
 
 def meta(stroke: Stroke) -> None:
-    """Draw a text that the client puts in."""
+    """Build a text inserted by the client."""
     content = stroke.text("Caveat: what follows was put in by the client.")
     stroke.put(_body(stroke, content, {"isMeta": True}))
 
 
 def recap(stroke: Stroke) -> None:
-    """Draw the summary that a compaction leaves behind."""
+    """Build the summary of a compaction."""
     content = RECAP + stroke.text("Summary:\nWhat was said before.")
     flags = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
     stroke.put(_body(stroke, content, flags))
@@ -49,13 +49,13 @@ def command(stroke: Stroke) -> None:
 
 
 def output(stroke: Stroke) -> None:
-    """Draw what a slash command printed."""
+    """Build the output of a slash command."""
     content = f"<local-command-stdout>{stroke.text('')}</local-command-stdout>"
     stroke.put(_body(stroke, content))
 
 
 def interruption(stroke: Stroke) -> None:
-    """Draw the mark of a turn that the user stopped."""
+    """Build the interruption message of a turn that the user stopped."""
     text = stroke.text("[Request interrupted by user]")
     content = [{"type": "text", "text": text}]
     message = stroke.sheet.message
@@ -64,7 +64,7 @@ def interruption(stroke: Stroke) -> None:
 
 
 def notice(stroke: Stroke) -> None:
-    """Draw the word of a background task that it is done; `of` names the call that began it."""
+    """Build the notification that a background task has finished; `of` names the call that started it."""
     sheet = stroke.sheet
     call = sheet.call(stroke.statement.fields()["of"], stroke.line)
     section = sheet.world.agent_of(sheet.name, call.name)
@@ -97,7 +97,7 @@ DRAWERS: Final[dict[str, Callable[[Stroke], None]]] = {
 
 
 def prompt_id(stroke: Stroke) -> str:
-    """Return the id that a prompt and all that answers it share; an agent has its sender's."""
+    """Return the id shared by a prompt and its answers; an agent has its caller's."""
     sheet = stroke.sheet
     return sheet.prompt_id or uuid_of(f"prompt {sheet.prompt.key}", sheet.name)
 
@@ -119,7 +119,7 @@ def blocks(stroke: Stroke) -> list[Json]:
 
 
 def image_block(key: str) -> Json:
-    """Return a block with a small picture."""
+    """Return a block with a small image."""
     source = {"type": "base64", "media_type": "image/png", "data": png(key)}
     return {"type": "image", "source": source}
 
@@ -134,7 +134,7 @@ def _content(stroke: Stroke) -> Any:
 
 
 def _begin(stroke: Stroke, text: str) -> None:
-    """Note a new turn, from which results and durations are told."""
+    """Start a new turn, from which durations are computed."""
     sheet = stroke.sheet
     sheet.prompt = Prompt(stroke.name, text, stroke.time, sheet.prompt.turn + 1)
 

@@ -15,7 +15,7 @@ from .reply import Outcome, Reply
 
 
 def outcome(reply: Reply) -> Outcome:
-    """Return what a tool gives back, in the form that belongs to the tool."""
+    """Return the result of a tool, in the tool's format."""
     found = _BY_TOOL.get(reply.call.tool, _other)(reply)
     given = reply.fields.get("returns")
     if isinstance(given, str):
@@ -24,7 +24,7 @@ def outcome(reply: Reply) -> Outcome:
 
 
 def failure(reply: Reply) -> Outcome:
-    """Return what a tool says when it fails."""
+    """Return the error message of a tool."""
     text = reply.text or "Exit code 1"
     return Outcome(text, f"Error: {text.removeprefix('<tool_use_error>')}")
 
@@ -44,7 +44,7 @@ def _bash(reply: Reply) -> Outcome:
 
 
 def _persisted(reply: Reply, detail: Json) -> Outcome:
-    """The output was too large: a file beside the log holds it, the log a preview."""
+    """Store a large output in a separate file, with a preview in the log."""
     settings = reply.sheet.settings
     size = int(reply.fields.get("size", 65_536))
     folder = f"/home/dev/.claude/projects/{slug_of(settings.cwd)}/{session_id(reply.sheet.home)}"

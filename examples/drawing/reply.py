@@ -12,7 +12,7 @@ from .sheet import DrawnCall, Sheet
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A call, the text drawn for its result, and the named values beside it."""
+    """A call, the text of its result, and its named values."""
 
     sheet: Sheet
     call: DrawnCall
@@ -24,12 +24,12 @@ class Reply:
 
     @property
     def path(self) -> str:
-        """The file that the call is about."""
+        """The file named by the call."""
         return str(self.call.input.get("file_path", ""))
 
     @property
     def duration(self) -> int:
-        """Milliseconds that nobody measured."""
+        """A made-up duration in milliseconds."""
         return 20 + number(self.call.id, 4_000)
 
 

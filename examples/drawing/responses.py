@@ -18,7 +18,7 @@ _OPTIONS: Final = frozenset(("json", "cut", "model", "stop", "status", "as"))
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A block of a response, and the name of the call that it is."""
+    """A block of a response, and its name if it is a call."""
 
     value: Json
     call: str = ""
@@ -46,7 +46,7 @@ def response(stroke: Stroke) -> None:
 
 
 def api_error(stroke: Stroke) -> None:
-    """Draw the line that stands where an answer should: the API refused."""
+    """Build the line of an API error instead of an answer."""
     text = stroke.text("API Error: 529 Overloaded. Try again in a moment.")
     status = stroke.statement.fields().get("status", 529)
     message = {
@@ -129,7 +129,7 @@ def _add_input(stroke: Stroke, found: list[Json], key: str, value: Any) -> None:
 
 
 def _named(stroke: Stroke, found: list[Json]) -> list[_Block]:
-    """Give each call its name and id: its `as` name, else that of its line."""
+    """Give each call its name and id: its `as` name, or else that of its line."""
     aliases = [t.value for t in stroke.statement.tokens if isinstance(t, Field) and t.key == "as"]
     calls = [block for block in found if block["type"] == "tool_use"]
     if aliases and len(aliases) != len(calls):
@@ -146,7 +146,7 @@ def _named(stroke: Stroke, found: list[Json]) -> list[_Block]:
 
 
 def _note_calls(stroke: Stroke, uuid: str, group: list[_Block]) -> None:
-    """Remember the calls on a line, for their results and for the agents that they send."""
+    """Remember the calls on a line, for their results and for the agents they start."""
     sheet = stroke.sheet
     message = message_id(message_key(stroke.statement, sheet.name))
     sheet.message = message

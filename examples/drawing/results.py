@@ -21,7 +21,7 @@ _REJECTED: Final = (
 
 
 def result(stroke: Stroke) -> None:
-    """Draw the result of a call: `of CALL`, else the one it hangs on, else the next open one."""
+    """Build the result of a call: `of CALL`, or else its parent, or else the next open one."""
     sheet = stroke.sheet
     call = call_of(sheet, stroke.statement)
     sheet.answered.add(call.name)

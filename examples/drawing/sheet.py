@@ -1,4 +1,4 @@
-"""The lines of one file: what has been drawn so far, and what names mean."""
+"""The lines of one file built so far, and the meaning of names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INSERT = re.compile(r"\$\((esc|uuid|call|agent|session|message) ?([\w:.?-]*)\)"
 
 @dataclass(frozen=True, slots=True)
 class DrawnCall:
-    """A tool call that was drawn: what it asked, where it stands, whose prompt it serves."""
+    """A tool call: its input, its position, its prompt."""
 
     name: str
     id: str
@@ -53,7 +53,7 @@ class Prompt:
 
 @dataclass(slots=True, eq=False)
 class World:
-    """All files of a drawing, by name, and the sections of agents by the call that sent them."""
+    """All files of a drawing, by name, and the sections of agents by the call that started them."""
 
     sections: list[Section]
     sheets: dict[str, Sheet] = field(default_factory=dict)
@@ -61,13 +61,13 @@ class World:
     cache: Cache = field(default_factory=Cache)
 
     def agent_of(self, file: str, call: str) -> Section | None:
-        """Return the section of the agent that a call sent out."""
+        """Return the section of the agent started by a call."""
         return self.agents.get(f"{file}:{call}") or self.agents.get(call)
 
 
 @dataclass(slots=True, eq=False)
 class Sheet:
-    """One file while it is drawn."""
+    """A file under construction."""
 
     world: World
     section: Section
@@ -104,15 +104,15 @@ class Sheet:
 
     @property
     def session(self) -> str:
-        """The session id that lines carry now."""
+        """The current session id."""
         return session_id(self.settings.session)
 
     def own_uuid(self, name: str) -> str:
-        """Return the uuid that a name of this file stands for."""
+        """Return the uuid of a name in this file."""
         return self.uuids.get(name) or uuid_of(name, self.name)
 
     def uuid(self, reference: str, line: int) -> str:
-        """Return the uuid of a reference: NAME, FILE:NAME, or `?` for one that is nowhere."""
+        """Return the uuid of a reference: NAME, FILE:NAME, or `?` for a missing one."""
         if reference.startswith("?"):
             return uuid_of(reference, self.name)
         file, _, name = reference.rpartition(":")
@@ -131,7 +131,7 @@ class Sheet:
         return self.uuid(reference, statement.line)
 
     def call(self, reference: str, line: int) -> DrawnCall:
-        """Return the call that a reference names: CALL, FILE:CALL, or `?` for one that is lost."""
+        """Return the call that a reference names: CALL, FILE:CALL, or `?` for a missing one."""
         if reference.startswith("?"):
             key = f"{self.name}/{reference}"
             uuid = uuid_of(reference, self.name)
@@ -148,14 +148,14 @@ class Sheet:
         return self.world.sheets[name]
 
     def filled(self, statement: Statement) -> Statement:
-        """Put ids in the place of `$(uuid A)`, `$(call t1)`, `$(agent x)`, `$(session main)`.
+        """Insert the ids for `$(uuid A)`, `$(call t1)`, `$(agent x)`, `$(session main)`.
 
-        `$(esc)` is the character that begins a terminal's colours.
+        `$(esc)` is the escape character of terminal colours.
         """
         return replace(statement, tokens=tuple(self.fill(t, statement) for t in statement.tokens))
 
     def fill(self, token: Token, statement: Statement) -> Token:
-        """Put ids into one token."""
+        """Insert ids into one token."""
         changes = {}
         for key in ("value", "input"):
             value = getattr(token, key, None)
@@ -181,11 +181,11 @@ class Sheet:
         return insert
 
     def role(self, reference: str) -> str:
-        """Return who spoke in a record of this file; "" where nobody knows."""
+        """Return who spoke in a record of this file; "" if unknown."""
         return self.roles.get(reference, "")
 
     def put(self, statement: Statement, record: Json, name: str = "") -> None:
-        """Write a record, with what the statement adds to it and take from it."""
+        """Write a record, with the keys that the statement adds and removes."""
         for token in statement.tokens:
             match token:
                 case Merge(value):
@@ -214,6 +214,6 @@ class Sheet:
 
 
 def encode(record: Any) -> bytes:
-    """Return JSON as the client writes it: no spaces, no escapes but those that must be."""
+    """Return JSON as the client writes it: without spaces and unnecessary escapes."""
     text = json.dumps(record, separators=(",", ":"), ensure_ascii=False)
     return text.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""What every record needs from its statement: kind, position, time."""
+"""The properties that every record takes from its statement: kind, position, time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OWN_FIELDS: Final = frozenset(("json", "cut", "after", "of"))
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """A record about to be drawn."""
+    """A record to be built."""
 
     sheet: Sheet
     statement: Statement
@@ -40,17 +40,17 @@ class Stroke:
         return self.statement.line
 
     def text(self, default: str) -> str:
-        """Return the text of the record, or what stands for it."""
+        """Return the text of the record, or a default."""
         texts = self.statement.texts()
         return "\n\n".join(texts) if texts else default
 
     def given(self) -> Json:
-        """Return the named values that go into the record as they are."""
+        """Return the named values that are copied into the record unchanged."""
         fields = self.statement.fields()
         return {key: value for key, value in fields.items() if key not in _OWN_FIELDS}
 
     def is_before(self, *version: int) -> bool:
-        """Return whether the client that writes is older than a version."""
+        """Return whether the writing client is older than a version."""
         return self.sheet.settings.is_before(*version)
 
     def put(self, body: Json, name: str = "", parent: str | None = None) -> None:
@@ -61,7 +61,7 @@ class Stroke:
 
 
 def stroke(sheet: Sheet, statement: Statement) -> Stroke:
-    """Return what a record needs, and moves the clock of its file on."""
+    """Return the properties of a record, and advance the clock of its file."""
     reference = sheet.previous if statement.parent == "" else statement.parent or ""
     kind, flags = kind_of(statement, sheet.role(reference))
     sheet.roles[statement.name] = role_of(kind, sheet.role(reference))

@@ -45,7 +45,7 @@ def _token(text: str, at: int, line: int) -> tuple[Token | None, int]:
 def _bare(text: str, at: int) -> tuple[Token | None, int]:
     found = _PLAIN.match(text, at)
     word = found[0] if found else ""
-    if word == "+":  # between blocks, for the eye
+    if word == "+":  # a visual separator between blocks
         return None, at + 1
     if word.startswith("-") and len(word) > 1:
         return Drop(word[1:]), at + len(word)
@@ -69,7 +69,7 @@ def _arguments(text: str, at: int, line: int) -> tuple[Json, int]:
 
 
 def _value(text: str, at: int, line: int, bare: re.Pattern[str]) -> tuple[Any, int]:
-    """Read JSON, or a bare word where it is none."""
+    """Parse JSON, or a bare word."""
     if text[at : at + 1] in ('"', "{", "["):
         return json_value(text, at, line)
     found = bare.match(text, at)
@@ -86,7 +86,7 @@ def _plain_value(word: str) -> Any:
 
 
 def json_value(text: str, at: int, line: int) -> tuple[Any, int]:
-    """Read one JSON value and return it with the place behind it."""
+    """Parse a JSON value and return it with its end position."""
     try:
         return _DECODER.raw_decode(text, at)
     except ValueError as error:

@@ -1,7 +1,7 @@
 """Resume cases about content sent next to prompts and answers.
 
-Reminders, queued prompts, notifications, tools that are added; the order of notes and results
-among the blocks of a response; calls that nobody answered.
+Reminders, queued prompts, notifications, added tools; the order of notes and results among the
+blocks of a response; calls without results.
 """
 
 from examples.resume.drawing import (

@@ -1,7 +1,7 @@
-"""Build resume cases: a session file, and what the real client makes of it.
+"""Build resume cases: a session file, and how the real client resumes it.
 
-Each case names its lines in letters and says what follows: the chain by the same letters,
-and the messages that Claude sees. All were confirmed with client 2.1.325. Run it as a module to
+Each case names its lines with letters and gives the expected result: the chain in the same
+letters, and the messages that Claude sees. All were confirmed with client 2.1.325. Run it as a module to
 write `<name>/session.jsonl` and `<name>/expected.json` beside it.
 """
 
@@ -1405,7 +1405,7 @@ CASES = [
 
 
 def build(folder: Path = HERE) -> None:
-    """Write all cases into a folder."""
+    """Write all cases to a folder."""
     for case in CASES:
         place = folder / case.name
         place.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Draw small session files from letters and positions, with the expected result."""
+"""Build small session files from letters and positions, with the expected result."""
 
 import json
 import uuid
@@ -19,14 +19,14 @@ Line = dict[str, Any]
 
 
 def uid(name: str | None) -> str | None:
-    """Return the uuid that a letter stands for; None and "zero" stand for themselves."""
+    """Return the uuid of a letter; None and "zero" are special values."""
     if name is None:
         return None
     return ZERO if name == "zero" else str(uuid.uuid5(NAMES, name))
 
 
 def entry(kind: str, drawn: str, /, **fields: Any) -> Line:
-    """Return a line from `name<parent@second`: no parent is a null one, no second the next."""
+    """Return a line from `name<parent@second`: without a parent it is null, without a second it is the next one."""
     place, _, second = drawn.partition("@")
     name, _, parent = place.partition("<")
     line: Line = {
@@ -48,13 +48,13 @@ def name_of(drawn: str) -> str:
 
 
 def user(drawn: str, content: Any = None, **fields: Any) -> Line:
-    """Return a prompt; its text is its letter unless told otherwise."""
+    """Return a prompt; its text is its letter by default."""
     text = f"prompt {name_of(drawn)}" if content is None else content
     return entry("user", drawn, message={"role": "user", "content": text}, **fields)
 
 
 def says(drawn: str, content: Any = None, mid: str | None = "", **fields: Any) -> Line:
-    """Return an answer; each is a response of its own unless `mid` joins some."""
+    """Return an answer; each is a separate response unless `mid` joins them."""
     name = name_of(drawn)
     model = fields.pop("model", MODEL)
     blocks = [text(f"answer {name}")] if content is None else content
@@ -80,7 +80,7 @@ def system(drawn: str, subtype: str = "turn_duration", **fields: Any) -> Line:
 
 
 def boundary(drawn: str, **kept: Any) -> Line:
-    """Return the boundary of a compaction, with what it preserved."""
+    """Return the boundary of a compaction, with its preserved messages."""
     metadata = {"trigger": "manual", "preTokens": 900, **kept}
     return system(drawn, "compact_boundary", compactMetadata=metadata)
 
@@ -96,7 +96,7 @@ def listed(anchor: str, *names: str) -> Line:
 
 
 def recap(drawn: str) -> Line:
-    """Return the summary behind a boundary."""
+    """Return the summary after a boundary."""
     return user(drawn, isCompactSummary=True, isVisibleInTranscriptOnly=True)
 
 
@@ -111,12 +111,12 @@ def rendered(words: str, role: str) -> Line:
 
 
 def attached(drawn: str, kind: str, /, sent: Line | None = None, **fields: Any) -> Line:
-    """Return an attachment of a kind, with what was sent of it."""
+    """Return an attachment of a kind, with its sent text."""
     return entry("attachment", drawn, attachment={"type": kind, **fields}, **(sent or {}))
 
 
 def reminder(words: str) -> str:
-    """Return words as they are handed over beside a prompt."""
+    """Return text as it is sent next to a prompt."""
     return f"<system-reminder>\n{words}\n</system-reminder>"
 
 
@@ -150,12 +150,12 @@ def text(words: str) -> Line:
 
 
 def made_up(words: str) -> Line:
-    """Return a text that stands for an answer's lost content."""
+    """Return a text that replaces an answer's lost content."""
     return {"type": "text", "text": words, "citations": []}
 
 
 def thought(words: str) -> Line:
-    """Return a thought, with a signature."""
+    """Return a thinking block, with a signature."""
     return {"type": "thinking", "thinking": words, "signature": "c2lnbmVk"}
 
 
@@ -171,12 +171,12 @@ def out(tool: str, words: Any = None, **fields: Any) -> Line:
 
 
 def lost(tool: str) -> Line:
-    """Return the result of a call whose own stands elsewhere."""
+    """Return the placeholder result of a call whose real result is elsewhere."""
     return out(tool, "[Tool result missing due to internal error]", is_error=True)
 
 
 def stopped(tool: str) -> Line:
-    """Return the result of a call that the end of the session cut off."""
+    """Return the result of a call interrupted by the end of the session."""
     return out(tool, INTERRUPTED, is_error=True)
 
 
@@ -190,7 +190,7 @@ NO_RESPONSE = "No response requested."
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A drawing and what the client makes of it; `chain` None where it does not resume."""
+    """A drawing and the expected result; `chain` is None if the client does not resume it."""
 
     name: str
     lines: Sequence[Line | bytes]

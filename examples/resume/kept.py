@@ -1,7 +1,7 @@
 """Resume cases about which entries the client takes into its chain.
 
-Results that are not the first of their call, notes whose parent is nowhere, calls of a turn that
-nobody finished, attachments that say nothing.
+Results that are not the first of their call, notes with a missing parent, calls of an unfinished
+turn, attachments without content.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ ANSWERED = [user("U1"), calls("C1<U1", "x"), result("R1<C1", "x")]
 
 
 def beside_a_prompt(name: str, kind: str, /, words: str = "", **fields: Any) -> Case:
-    """Return the case of an attachment that the client drops, or of which it says some words."""
+    """Return the case of an attachment that the client drops, or rewords."""
     result = [("S", words)] if words else []
     return Case(
         name,
@@ -44,7 +44,7 @@ def beside_a_prompt(name: str, kind: str, /, words: str = "", **fields: Any) -> 
 
 
 def hook(event: str, **fields: Any) -> dict[str, Any]:
-    """Return the fields of a hook that ran well."""
+    """Return the fields of a successful hook."""
     own = {"hookName": event, "hookEvent": event, "toolUseID": "x", "command": "./lint"}
     return {**own, "content": "", "stdout": "", "stderr": "", "exitCode": 0, **fields}
 

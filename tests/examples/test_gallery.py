@@ -122,6 +122,9 @@ def test_differences_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     session = next(folder.glob("projects/*/*.jsonl"))
     session.write_bytes(b"{}\n")
     (session.parent / "old.jsonl").touch()
-    assert [line.split(":")[0] for line in build.differences(folder)] == ["not drawn", "differs"]
+    assert [line.split(":")[0] for line in build.differences(folder)] == [
+        "not in the drawing",
+        "differs",
+    ]
     build.rebuild(folder)
     assert build.differences(folder) == []
