@@ -236,7 +236,7 @@ UNTOLD = [
     "Wrote: 12 files  10:14 AM",
     "N: a;b",
     "HEAD^Main",
-    "Message-ID: <20240318101522.GA4921@mx1.internal.org>",
+    "Message-ID: <20240318101522.GA4921@mail.firm.org>",
     "serialVersionUID = 712994732048171112L;",
 ]
 

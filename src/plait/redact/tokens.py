@@ -718,6 +718,8 @@ def _card(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
     before = text[value.start - 1 : value.start]
     if before in (b".", b"-", b"/", b"x") or text[value.end : value.end + 1].isalnum():
         return NOTHING
+    if digits.startswith(b"2") and (len(digits) != 16 or not b"2221" <= digits[:4] <= b"2720"):
+        return NOTHING  # a time, such as 20240318101522
     total = 0
     for place, digit in enumerate(reversed(digits)):
         number = (digit - 48) * (1 + place % 2)
