@@ -95,7 +95,7 @@ def test_notes_are_stored_up_to_a_limit(starred: StarFile) -> None:
     [
         ("{", "is damaged"),
         ("[" * 100_000, "is damaged"),
-        ("[]", "is not a file of stars"),
+        ("[]", "does not contain stars"),
         ('{"version": 2}', "another version"),
         ('{"stars": []}', "another version"),
         ('{"pins": {"s": []}}', "another version"),
