@@ -25,6 +25,18 @@ SECRETS = {
     "hash": ("chef {}", "$2b$10$oouqWQwUe.SaEKO4B0BRtpUXaGFCOPReppgeHbQD8hOz.fIV5Ff40"),
     "language": ("Mot de passe : {}", "jasper5459juniper"),
     "below": ("Wachtwoord:\n\n    {}\n", "Brille_1803"),
+    "plain word": ("retries: 3\ndb_password: {}\nport: 1", "quayside"),
+    "quoted word": ("set(password='{}')", "gooseberry"),
+    "brackets": ("smtp_password = '{}'", "{kelp}[873]!"),
+    "phrase": ('psk = "{}"', "Harbour teapot 41!"),
+    "prompt": ("Enter passphrase for /dev/sdc2: {}", "Copper kettle 92 wharf"),
+    "sentence": ("the token of the old runner ({}) leaked", "Xk4!vPq9_Rt2w"),
+    "login": ("connecte-toi en root avec {} et relance", "Vb7%kLm2_Qz"),
+    "arguments": ("conn = database('lab', 'reader', '{}');", "HarbourGull2417"),
+    "file": ("$ cat /etc/vpn/auth.txt\nbranch\n{}\n", "Mq8$Tz!pLw2"),
+    "recovery": ("Numerical Password:\n    {}", "-".join(f"{n}17{n}" for n in range(12, 20))),
+    "product": ("Serial: {}", "Q7RT2-9KMN4-PW3XZ-6HJV8-B5CDF"),
+    "named key": ('decryptionKey="{}"', "9F3C61D20B7E48A5" + "C60D1B9E7F2A3548" + "7E21AD90"),
     "words": ("unlock_phrase =\n    {}\nmode = auto", "pelmeni lasagna rutabaga"),
 }
 PERSONAL = {
@@ -34,6 +46,11 @@ PERSONAL = {
     "name": ("pracownik: {}", "Anjali Deshpandekar"),
     "closing": ("Met vriendelijke groet,\n{}", "Chandrika Muthukrishna"),
     "address": ("Anschrift: Lindenstraße 56, {}", "70553 Neuruppin"),
+    "given name": ("Ask {} for a review", "Wojciech Halbersma"),
+    "register": ('"DefaultUserName"="{}"', "oleksandrkova"),
+    "proxy": ("https_proxy=http://{}:Ab%403xq@proxy.corp.test:8080", "kowalkat"),
+    "machine": ("b06cb060 02:00:03 {}", "annelieses-desktop"),
+    "card": ("BEGIN:VCARD\nADR;TYPE=HOME:;;Quay 8;{};;54841;\nEND:VCARD", "Freising"),
     "device": ("AirDrop: found {}", "Philippa’s iPhone"),
     "cells": ("imie;nazwisko;miasto\nYusuf;{};Olsztyn", "Hallgrimsen"),
 }
@@ -49,6 +66,15 @@ HARMLESS = (
     "onToken={handleToken}",
     'placeholder="Enter your password"',
     "position: 0.5, 0.25",
+    "login(email: String!, password: String!): Session!",
+    "token deployed to: 0x0a3435c88f141dc28bc1538e88a9a081cd222faa",
+    "password: ENC[AES256_GCM,data:FDcvDcRCw3cK0Ewi,iv:n6ZVp9pA9l8GJn97,type:str]",
+    "PublicKey = 9TkfVINVF5iHfkc4cT3J6GB30Rog86/g78cVpqerLZQ=",
+    "login.password.label=Your password\nlogin.password.forgot=Forgot your password?",
+    "Serial Number:\n    04:0d:8f:8d:ba:bd:eb:f9",
+    'cle_api: "Clé d\'API (rév. 244)"',
+    "const password = userPassword;",
+    'tar.add(name="blkdev")',
     "token_hash: 5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9",
 )
 WRAPPINGS: dict[str, Callable[[str], str]] = {
@@ -66,6 +92,9 @@ WRAPPINGS: dict[str, Callable[[str], str]] = {
     "entities": lambda text: html.escape(text),
     "percent": lambda text: "body=" + quote(text),
     "ansi": lambda text: "\n".join(f"\x1b[38;5;39m{line}\x1b[0m" for line in text.split("\n")),
+    "terminal": lambda text: "\n".join(
+        line[at : at + 64] for line in text.split("\n") for at in range(0, len(line) or 1, 64)
+    ),
     "returns": lambda text: text.replace("\n", "\r\n") + "\r\n",
 }
 

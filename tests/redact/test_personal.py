@@ -36,7 +36,7 @@ TOLD = [
     ("wojtek at mac in ~/web", "wojtek"),
     ("User wojtek\n  IdentityFile ~/.ssh/x", "wojtek"),
     ('FATAL: no entry for user "wojtek" has been found', "wojtek"),
-    ("arn:aws:iam::123456789012:user/wojtek", "wojtek"),
+    ("arn:aws:iam::210987654321:user/wojtek", "wojtek"),
     ("[Service]\nUser=wojtek", "wojtek"),
     ("Default principal: wojtek@CORP.LOCAL", "wojtek"),
     ("my username is wojtek42", "wojtek42"),

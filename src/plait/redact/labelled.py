@@ -120,6 +120,9 @@ TO_SHELL = re.compile(rb"=(?P<v>[^\s\"'`=]{6,200})(?=[ ])")
 TO_LINE = re.compile(
     rb"""(?:["'`\])*]){0,4}[ \t]{0,12}(?:#?[0-9]{1,2})?[ \t]*(?::=|[:=]|\xef\xbc\x9a|->|=>)[ \t]*(?:\{[A-Z0-9-]{3,14}\})?(?P<v>[^\s"'`][^\n]{4,300}?)[ \t]*(?=\n|\r|\Z)"""
 )
+TO_PROMPT = re.compile(
+    rb"[ ](?:for|of|on|to|zu|f\xc3\xbcr|de|del|du|di|do|da|pour|para|per|dla|voor|till|is generated for)[ ][^\n\"'`:=(]{1,60}:[ ]+(?P<v>[^\s\"'`][^\n]{4,100}?)[ \t]*(?=\r|\n|\Z)"
+)
 TO_WORD = re.compile(
     rf"""(?:["'`\])*]){{0,4}}(?:[ \t]*{OPERATOR}[ \t]*|[ \t]+(?:{VERB}[ ]?:?[ \t]+)?)(?P<v>[^\s"'`<>]{{6,200}})(?![^\s"'`<>])""".encode()
 )
@@ -157,9 +160,14 @@ def is_words(value: bytes) -> bool:
     return not any(word in STOP_WORDS for word in re.split(rb"[^a-z]+", value))
 
 
+SETTING_IN_VALUE = re.compile(rb" [A-Za-z_.-]+[=:]")
+
+
 def is_spaced(value: bytes) -> bool:
     """Return whether a value mixes letters, digits, signs and spaces like no sentence."""
     if not 8 <= len(value) <= 80 or not 1 <= value.count(b" ") <= 3:
+        return False
+    if SETTING_IN_VALUE.search(value):
         return False
     compact = value.replace(b" ", b"")
     pieces = [piece for piece in PIECE.findall(value) if len(piece) > 3 and piece.isalpha()]
@@ -167,7 +175,8 @@ def is_spaced(value: bytes) -> bool:
 
 
 SPACED_PHRASE = re.compile(
-    rb"(?:[A-Za-z\x80-\xff]{3,12} ){1,5}[0-9]{1,4}[!?#*.$]?|[a-z]{4}(?: [a-z]{4}){3}"
+    rb"(?:[A-Za-z\x80-\xff]{2,14} ){1,5}[0-9]{1,4}[!?#*.$]?(?: [A-Za-z\x80-\xff]{2,14}){0,3}"
+    rb"|[a-z]{4}(?: [a-z]{4}){3}"
 )
 
 
@@ -275,12 +284,12 @@ def is_secret(value: bytes, key: bytes, *, is_quoted: bool, is_clear: bool = Fal
         return False
     if has_non_ascii_letters(value) or is_invented(value):
         return is_password
+    if is_clear and is_password and is_free_word(value):
+        return True
     if not is_quoted and IDENTIFIER.fullmatch(value):
         return False
     if is_passphrase(value):
         return is_password
-    if is_clear and is_password and is_free_word(value):
-        return True
     return is_random(value) or is_weak(value) or is_chosen(value)
 
 
@@ -351,6 +360,11 @@ def _match_labelled_value(text: bytes, match: TextSpan, value: TextSpan) -> tupl
         if found and (is_tag or is_secret(bare, key, is_quoted=form is not TO_SHELL)):
             start = found.start("v") + found["v"].find(bare)
             return (TextSpan(start, start + len(bare)),)
+    prompt = TO_PROMPT.match(text, place) if PASSWORD_WORD.search(key) else None
+    if prompt and (
+        spans := _match_rest_of_line(text, TextSpan(*prompt.span("v")), key, is_clear=True)
+    ):
+        return spans
     line = TO_LINE.match(text, place)
     if line:
         is_clear = _is_setting(text, TextSpan(match.start, line.start("v")))
@@ -386,6 +400,7 @@ CANDIDATE = re.compile(
         )
     ).encode("latin-1")
 )
+FIRST_OF_PAIRS = frozenset(sign[0] for sign in PAIRS)
 OPENERS, CLOSERS = b"([{<:=,;>-", b"])}>.,:;!?"
 FARTHEST, MOST_LINES_BELOW = 160, 3
 ENTRY = re.compile(rb"[A-Za-z0-9_.@-]{1,40}[:=](?=[^/])")
@@ -395,7 +410,9 @@ def iter_candidates(text: bytes, start: int, end: int) -> Iterator[tuple[TextSpa
     """Yield the quoted strings and words of a range, and whether each is in quotes."""
     for found in CANDIDATE.finditer(text, start, end):
         word = found[0]
-        opening = next((sign for sign in PAIRS if word.startswith(sign)), b"")
+        opening = b""
+        if word[0] in FIRST_OF_PAIRS:
+            opening = next((sign for sign in PAIRS if word.startswith(sign)), b"")
         if opening and word.endswith(PAIRS[opening]) and len(word) > 2 * len(opening):
             inner = TextSpan(found.start() + len(opening), found.end() - len(PAIRS[opening]))
             yield inner, True
@@ -410,15 +427,20 @@ def iter_candidates(text: bytes, start: int, end: int) -> Iterator[tuple[TextSpa
 
 
 ORDINARY = re.compile(
-    rb"(?:[a-zA-Z0-9]-[a-zA-Z0-9]){2}.*|@.*|[0-9]+\xe2\x86\x92.*|#?[A-Z]{1,4}-?[0-9-]+|"
+    rb"(?:[a-zA-Z0-9]-[a-zA-Z0-9]){2}.*|[0-9]+[a-z]{1,3}(?:-[a-z]+)?|@.*|[0-9]+\xe2\x86\x92.*|#?[A-Z]{1,4}-?[0-9-]+|"
     rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{7,64}|[0-9a-fA-F.]+|[A-Za-z_.]+=[0-9.]+%?|[A-Za-z_][\w-]*=[A-Z]?[a-z]+|[a-z]+(?:-[a-z]+)*-[0-9]+|[A-Z]+(?:[_-][A-Z0-9]+)+|[a-z0-9]+(?:_[a-z0-9]*)+=?[0-9]*|\.?[a-z0-9]+(?:\.[a-z0-9_]+)+|[A-Z][a-z]+-[0-9a-f]+|[0-9.,:/%+-]+|v?[0-9]+(?:\.[0-9]+)+.*"
     rb"|[^\s@]+@[^\s@]+\.[a-z]+|[A-Za-z0-9_]+\(.*|.*[\\/].*[\\/].*|[A-Z]{2,10}-[0-9]+|.*\$[({A-Z].*|.*(?:=>|->|==|!=|&&|\|\||\+\+|::|\(\)|\[\]|[({]).*"
     rb"|[A-Za-z_$][\w$]*(?:\[[^\]]*\]|\.[A-Za-z_$][\w$]*)+[;,]?|[a-z]+[0-9]+"
 )
 
 
+PROMISING = re.compile(rb"[0-9]|[!#%^&*?~$@<>|].*[!#%^&*?~$@<>|]")
+
+
 def is_unmistakable(value: bytes, *, is_quoted: bool) -> bool:
     """Return whether a value can hardly be anything but a secret in a text that speaks of one."""
+    if PROMISING.search(value) is None:
+        return False
     if is_decorated(value):
         return True
     if not 8 <= len(value) <= 100 or ORDINARY.fullmatch(value) or is_harmless(value):
@@ -471,6 +493,9 @@ def _match_near(text: bytes, match: TextSpan, key: bytes, place: int) -> tuple[T
 ANNOUNCES = re.compile(
     rf"(?:[:=]|->|→|=>|[ ,](?:{VERB}|just|still|word|literally|it's|c'est|war)|'s)[ \t]*(?:[\"'`(]|“|‘|«|»|„){{0,2}}\\Z".encode()
 )
+ANNOUNCES_ANY = re.compile(
+    rf"[:=]|->|→|=>|[ ,](?:{VERB}|just|still|word|literally|it's|c'est|war)[ ]|'s ".encode()
+)
 ENDS_SENTENCE = re.compile(
     "(?:[\"'`)]|”|’|»|«){0,2}(?:[.,;!?)]|[ \t]*(?:\\(|–|—|-[ ])|[ \t]*(?:\r|\n|\\Z))".encode()
 )
@@ -480,9 +505,13 @@ def _match_announced(text: bytes, span: TextSpan, key: bytes) -> tuple[TextSpan,
     """Match a weak password that a verb or a colon after its label announces."""
     if not PASSWORD_WORD.search(key):
         return NOTHING
+    if ANNOUNCES_ANY.search(text, *span) is None:
+        return NOTHING
     for word, is_quoted in iter_candidates(text, *span):
         value = text[slice(*word)]
-        if not (is_weak(value) or is_invented(value) or has_non_ascii_letters(value)):
+        if len(value) < 6 or not (
+            is_weak(value) or is_invented(value) or has_non_ascii_letters(value)
+        ):
             continue
         if is_harmless(value) or is_placeholder(value) or WRITTEN_AS_CODE.search(value):
             continue
@@ -507,6 +536,8 @@ ENDS_LINE = re.compile(rb"[^\n\"'`=]{0,60}[:?.({\[=|>*#\"'`-]{0,4}[ \t]*\r?")
 
 
 def _list_unmistakable(text: bytes, start: int, end: int) -> tuple[TextSpan, ...]:
+    if PROMISING.search(text, start, end) is None:
+        return NOTHING
     return tuple(
         span
         for span, is_quoted in iter_candidates(text, start, end)
@@ -948,6 +979,9 @@ def _match_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan,
     found = text[slice(*value)]
     if OTHER_KEY.search(name) or not is_random(found) or is_placeholder(found):
         return NOTHING
+    before = text[match.start - 1 : match.start]
+    if before.isalnum() or before in (b"_", b"-"):
+        return NOTHING  # the rest of another name
     if (
         text[match.start - 1 : match.start] in (b"$", b".")
         or text[value.end : value.end + 1].isalnum()
@@ -1037,7 +1071,7 @@ FORMS: tuple[Family, ...] = (
         "named-key",
         rf"[A-Za-z][A-Za-z0-9_.-]*(?:[_-][kK][eE][yY]|[kK]ey|_KEY|\bsid|_sid|[sS]ecret_?I[dD])[\"'`]?\]?[ \t]*(?:=>|[:=])[ \t]*{TEXT_QUOTE}?(?P<v>[A-Za-z0-9+/_=.~-]{{16,200}})",
         _match_key,
-        trigger=rf"(?:[_-][kK][eE][yY]|[kK]ey|\bsid|_sid|[sS]ecret_?I[dD])[\"'`]?\]?[ \t]*(?:=>|[:=])[ \t]*{TEXT_QUOTE}?[A-Za-z0-9+/_=.~-]{{16}}",
+        trigger=rf"[A-Za-z][A-Za-z0-9_.-]*(?:[_-][kK][eE][yY]|[kK]ey|\bsid|_sid|[sS]ecret_?I[dD])[\"'`]?\]?[ \t]*(?:=>|[:=])[ \t]*{TEXT_QUOTE}?[A-Za-z0-9+/_=.~-]{{16}}",
     ),
     setting_secret(
         "secret-id",
@@ -1052,10 +1086,10 @@ FORMS: tuple[Family, ...] = (
     ),
     setting_secret(
         "login-line",
-        rf"\b(?:{LOGIN_WORDS}|USER|AUTH|PASS|EAP|[cC]r(?:e|é)dential)\b",
+        rf"\b(?:{LOGIN_WORDS}|(?:USER|AUTH|PASS|EAP)[ \"]|[cC]r(?:e|é)dential\b)",
         _match_unmistakable,
         is_many=True,
-        trigger=rf"\b(?:{LOGIN_WORDS}|USER|AUTH|PASS|EAP|[cC]r(?:e|é)dential)\b[^\n]*[ \"'`:/(][^\s]*[!@#$%^&*~+=_.-]",
+        trigger=rf"\b(?:{LOGIN_WORDS}|(?:USER|AUTH|PASS|EAP)[ \"]|[cC]r(?:e|é)dential\b)[^\n]*[ \"'`:/(][^\s]*[!@#$%^&*~+=_.-]",
     ),
     setting_secret(
         "pass-line",
@@ -1076,7 +1110,7 @@ FORMS: tuple[Family, ...] = (
     ),
     setting_secret(
         "pair-in-code",
-        r"[A-Za-z][A-Za-z0-9_.@-]{1,30}[ ]?/[ ]?`(?P<v>[^`\n]{6,60})`",
+        r"[A-Za-z][A-Za-z0-9_.@-]{1,30}[ ]/[ ]`(?P<v>[^`\n]{6,60})`",
         _match_login,
     ),
     setting_secret(
@@ -1261,10 +1295,11 @@ GATES = (
     r"|\bAUTH[ ]|\bkey[ ]+[\"']|authenticator|\bvault_[a-z]|Opaque|[ ]-u[ ][a-z0-9]+,|/user:|\.open\(|createUser|snmp-server|<(?:P|D|DQ)>[A-Za-z0-9+/]{8}|Wallet\(|accounts:|ciphertext|[xyz]prv[1-9A-HJ-NP-Za-km-z]{8}|AKIA[A-Z2-7]{8}|\b[bB]asic[ ]+[A-Za-z0-9+/]{8}|stats auth"
     rf"|{SEED_LABEL}[^A-Za-z]|{CODE_LABEL}|\bpass:|luksOpen|(?:unlock|decrypt|login)[ ]+[\"'`]|cryptsetup|AES\.new|jwt\.|createHmac|Fernet\(|BEGIN OpenVPN|random_password|LICEN[CS]E[_=:]"
     rf"|\b(?:PIN|[pP]in|pincode|passcode)\b[^a-z]|\b{LOGIN_WORDS}\b[^\x00\n/]*[a-z][ ]?/[ ]*[^\s/.]",
+    rf"(?i:{PASSWORD_WORDS})[ ](?:for|of|on|to|zu|de|del|du|di|do|da|pour|para|per|dla|voor|till|is generated for)[ ][^\x00\n:=]*:[ ][^\s]",
     r"SCRAM-SHA-|:[0-9A-FX]{32}:[0-9A-F]{8}|[ |'\"]md5[0-9a-f]{32}|[0-9]{6}-[0-9]{6}-[0-9]{6}-[0-9]{6}|[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}|[0-9a-f]{32}:[^\s:]"
     rf"|(?:[_-][kK][eE][yY]|[kK]ey|\bsid|_sid|[sS]ecret_?I[dD])[\"'`\\]*\]?[ \t]*(?:=>|[:=])[ \t]*[\"'`\\]*[A-Za-z0-9+/_=.~-]{{16}}|\bIDENTIFY |\b(?i:logon) "
-    rf"|\b(?:{LOGIN_WORDS}|USER|AUTH|PASS|EAP|[cC]r(?:e|é)dential)\b[^\x00\n]*[ \"'`:/(][^\s]*[!@#$%^&*~+=_.-]|(?i:credentials?|database|connect|login|sign_?in|auth|authenticate)\([^\n)]*[\"'`],"
-    r"|(?:cat|type|more|less|tail|head|bat)[ ][^\s|;&]*(?i:auth|cookie|secret|passw|token|cred|\bkey\b|pwd|vault)|[A-Za-z0-9][ ]?/[ ]?`|[ ]-[aAuU][ =]?[A-Za-z0-9_.@-]+[:,%][\"'\\]|(?i:key|secret|code)\b[^\n:]*:[ ]*[A-Z2-7]{4}[ ][A-Z2-7]{4}[ ]"
+    rf"|\b(?:{LOGIN_WORDS}|(?:USER|AUTH|PASS|EAP)[ ]|\"AUTH|[cC]r(?:e|é)dential\b)[^\x00\n]*[ \"'`:/(][^\s]*[!@#$%^&*~+=_.-]|(?i:credentials?|database|connect|login|sign_?in|auth|authenticate)\([^\n)]*[\"'`],"
+    r"|(?:cat|type|more|less|tail|head|bat)[ ][^\s|;&]*(?i:auth|cookie|secret|passw|token|cred|\bkey\b|pwd|vault)|[A-Za-z0-9][ ]/[ ]`[^ `]|[ ]-[aAuU][ =]?[A-Za-z0-9_.@-]+[:,%][\"'\\]|(?i:key|secret|code)\b[^\n:]*:[ ]*[A-Z2-7]{4}[ ][A-Z2-7]{4}[ ]"
     r"|UGFzc3dvcmQ6",
 )
 """What makes a text worth a second look for secrets."""

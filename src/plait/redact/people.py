@@ -54,7 +54,7 @@ USER_BEFORE = re.compile(rb"[A-Za-z_][A-Za-z0-9_.\-]{0,31}\Z")
 LOGIN_BEFORE = re.compile(rb"(?::(?:\\{0,4}/){2}[^\x00-\x20/@]*:?|@)\Z")
 ADDRESS_BEFORE = re.compile(rb"[A-Za-z0-9][A-Za-z0-9_.%+\-]{0,63}\Z")
 DOCUMENTED_ACCOUNTS = frozenset(
-    b"111122223333 444455556666 555566667777 000000000000 111111111111".split()
+    b"123456789012 111122223333 444455556666 555566667777 000000000000 111111111111".split()
 )
 LABELS_BEFORE = re.compile(rb"[A-Za-z0-9](?:[A-Za-z0-9\-]*\.)*[A-Za-z0-9\-]*\Z")
 PUBLIC_HOSTS = frozenset(

@@ -541,7 +541,7 @@ MOST_CACHED = 1000
 """Parts of texts whose hits are kept: a text is read when something is learnt and when it is
 replaced, and results of tools repeat their lines.
 """
-BEFORE_LABEL, BEHIND_LABEL = 200, 1000
+BEFORE_LABEL, BEHIND_LABEL = 200, 800
 """How much of a text around a label is read again without its wrappings."""
 
 

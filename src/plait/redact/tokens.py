@@ -237,6 +237,7 @@ def _key_like(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
     """Match random characters after words that only keys begin with."""
     rest = text[value.start : value.end].rpartition(b"_")[2]
     is_key = len(rest) >= MIN_KEY_LIKE and is_random(rest) and not is_placeholder(rest)
+    is_key = is_key and not text.startswith(b"pk_", value.start)  # a publishable key
     is_escape = text[value.start - 1 : value.start] == b"\\"
     is_key = is_key and not is_escape and is_at_word_start(text, value.start)
     return (value,) if is_key else NOTHING
@@ -691,6 +692,8 @@ def _international(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextS
 
 def _bank(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match a bank account number with correct check digits."""
+    if not is_at_word_start(text, value.start):
+        return NOTHING
     found = text[value.start : value.end].rstrip()
     if not is_at_word_start(text, value.start):
         return NOTHING
@@ -793,9 +796,9 @@ NUMBERS: tuple[Family, ...] = (
     ),
     account_number(
         "card",
-        r"(?P<v>[2-6][0-9]{3}(?:[ -][0-9]{4}){3}|[2-6][0-9]{12,18})",
+        r"(?P<v>(?:[3-6][0-9]|2[2-7])[0-9]{2}(?:[ -][0-9]{4}){3}|[3-6][0-9]{12,18}|2[2-7][0-9]{14})",
         _card,
-        trigger=r"[2-6][0-9]{3}[ -][0-9]{4}[ -][0-9]{4}[ -]|[2-6][0-9]{12}",
+        trigger=r"[2-6][0-9]{3}[ -][0-9]{4}[ -][0-9]{4}[ -]|[3-6][0-9]{12}|2[2-7][0-9]{14}",
     ),
     account_number(
         "social",
