@@ -1303,3 +1303,32 @@ GATES = (
     r"|UGFzc3dvcmQ6",
 )
 """What makes a text worth a second look for secrets."""
+
+
+OTHER_SETTING = re.compile(
+    rb"""(?i)["']?(?:[a-z_]*_version|version|trace|build|commit|watch\?v|vocab|epochs?|size|port|timeout|ttl|lang|theme|level|status"""
+    rb"""|(?:request|trace|run|span|correlation|tool_use|tenant|build)[_-]?id|id(?=["']:["']toolu_))["']{0,2}[ ]?[:=][ ]?["']?[^\s"'=][^\s"']{1,70}["']?"""
+)
+ASSIGNED = re.compile(rb"""[:=>][\s"'`(\[{]*\Z""")
+ID_BEFORE = re.compile(
+    rb"(?i)(?:signing_?key|(?:request|trace|run|span|correlation|tool_use|tenant|object|build)[_-]?id"
+    rb"|\buid|tenant|trace|build|commit|version)"
+    rb"""["']{0,2}[ ]?[:=][ ]?["'<]?\Z"""
+)
+ID = re.compile(rb"[0-9a-fA-F]{7,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9.]{3,24}")
+CLIENT_ID = re.compile(rb"(?:toolu|msg|req)_[A-Za-z0-9]{20,}")
+BLAMED = re.compile(rb"[ ]\([^()\n]{2,60}[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def is_named_otherwise(text: bytes, start: int, end: int) -> bool:
+    """Return whether a range that is near a secret's label has a name that says it is no secret.
+
+    `trace=c64f5c2e` after a password, `"id":"toolu_01…"`, a commit in the margin of `git blame`.
+    """
+    value, before = text[start:end], text[max(0, start - 48) : start]
+    if CLIENT_ID.fullmatch(value) or (ID.fullmatch(value) and ID_BEFORE.search(before)):
+        return True
+    if ID.fullmatch(value.lstrip(b"^")) and BLAMED.match(text, end):
+        return True
+    is_value = ASSIGNED.search(before) or LABEL_WORD.search(before.rstrip()[-20:].lower())
+    return not is_value and OTHER_SETTING.fullmatch(value) is not None

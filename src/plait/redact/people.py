@@ -79,7 +79,7 @@ OPEN_ADDRESS = re.compile(
     rb"|(?:you|your[._-]?(?:name|email)|user|username|name|me|email|someone|foo|bar|test|tester|a|b|x"
     rb"|alice|bob|john|jane|john[._-]?doe|jane[._-]?doe|admin|info|first\.last)@"
     rb"(?:[a-z0-9-]+\.)*(?:example|test|localhost|domain|email|mail|acme|company|foo|bar|x|y|b)\."
-    rb"|(?:hello|hi|support|contact|help|sales|team|office|mail|webmaster|postmaster|hostmaster|root|service|app|bot|ci|dev|jobs|news|billing|security|abuse|dpo|owner|bugs?|issues|lists?|[0-9a-f.]{12,})@"
+    rb"|(?:hello|hi|feedback|press|announce|users|alerts|svc[.-][a-z]+|support|contact|help|sales|team|office|mail|webmaster|postmaster|hostmaster|root|service|app|bot|ci|dev|jobs|news|billing|security|abuse|dpo|owner|bugs?|issues|lists?|[0-9a-f.]{12,})@"
     rb"(?:[a-z0-9-]+\.)*example\.(?:com|org|net)\Z|.*@(?:libssh\.org|openssh\.com)\Z"
     rb"|.*@users\.noreply\.github\.com\Z|.*\.(?:test|invalid|localhost|example)\Z"
 )

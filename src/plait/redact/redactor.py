@@ -27,7 +27,7 @@ from plait.record import Record, parse_record
 from plait.record.codec import NotAnObject, decode_envelope, decode_object
 from plait.redact.contexts import CONTEXTS
 from plait.redact.expression import BEST, Engine, Expression, Search, compile_expression
-from plait.redact.labelled import FORMS, GATES, SECRETS
+from plait.redact.labelled import FORMS, GATES, SECRETS, is_named_otherwise
 from plait.redact.likelihood import GAP, STAND_IN, is_behind_stand_in, is_plain_word, is_random
 from plait.redact.model import (
     GROUP_OF,
@@ -510,7 +510,8 @@ class Scanner:
     def _rename_hits(self, hits: Iterable[Hit], text: bytes) -> Iterator[Hit]:
         for hit in hits:
             named = self.decode_hit(hit) if hit.label == LABEL else self.renamed(hit, text)
-            if named:
+            is_known = hit.kind != "secret" or hit.label not in CONTEXT_LABELS
+            if named and (is_known or not is_named_otherwise(text, hit.start, hit.end)):
                 yield named
 
     def renamed(self, hit: Hit, text: bytes) -> Hit:
