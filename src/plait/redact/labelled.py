@@ -110,7 +110,7 @@ TO_QUOTE = re.compile(
     rf"""(?:(?:[bfruBFRUL@$]|&str|String|to_string)?#{{0,2}})(?P<open>{OPENING})""".encode()
 )
 TO_TAG = re.compile(
-    rb"(?:</[a-zA-Z]+>\s*<[a-zA-Z]+[^<>\n]{0,60}>|[^<>\n]{0,80}>(?:\s*<[a-zA-Z]+>)?)\s*(?:<!\[CDATA\[)?(?P<v>[^<>\n]{5,300}?)(?:\]\]>)?\s*</"
+    rb"(?:</[a-zA-Z]+>(?:\s*<desc[a-z]*>[^<>\n]{0,120}</[a-z]+>)?\s*<[a-zA-Z]+[^<>\n]{0,60}>|[^<>\n]{0,160}>(?:\s*<[a-zA-Z]+>)?)\s*(?:<!\[CDATA\[)?(?P<v>[^<>\n]{5,300}?)(?:\]\]>)?\s*</"
 )
 TO_VALUE = re.compile(
     rb"""["']?(?:[ ]?\{)?[ \t,]*(?:\r?\n[ \t]*[a-z]+[ \t]*[:=][ \t]*[a-z]{2,12}){0,3}(?:\r?\n)?[ \t]*["']?(?:value|default|result)["']?[ \t]*[:=][ \t]*(?P<q>["']?)(?P<v>[^\n]{5,200}?)(?P=q)[ \t,]*(?=\r?\n|\Z|[}\]])"""
@@ -328,6 +328,7 @@ def _find_enclosed(text: bytes, start: int, opening: bytes) -> TextSpan | None:
     return TextSpan(start, end) if end > start else None
 
 
+ATTRIBUTE = re.compile(rb"[ ](?:Type|type|EncodingType|xmlns|xml:lang|xsi:type)=")
 NAME_OF_THING = re.compile(rb"arn:[^\s\"']{3,110}\Z")
 
 
@@ -347,7 +348,8 @@ def _match_labelled_value(text: bytes, match: TextSpan, value: TextSpan) -> tupl
     key += text[match.end : place] if not key.endswith(text[match.end : place]) else b""
     if PLURAL.search(key) or not (is_secret_key(key) or HASHED.search(key)):
         return NOTHING
-    if spans := _match_enclosed_value(text, place, key):
+    is_attribute = ATTRIBUTE.match(text, place) is not None
+    if not is_attribute and (spans := _match_enclosed_value(text, place, key)):
         return (*spans, *continue_value(text, spans[-1].end))
     line_start = text.rfind(b"\n", 0, match.start) + 1
     forms = [TO_TAG, TO_VALUE, TO_SHELL]
@@ -378,7 +380,7 @@ def _match_labelled_value(text: bytes, match: TextSpan, value: TextSpan) -> tupl
         bare = ANOTHER_PARAMETER.split(word["v"], maxsplit=1)[0].rstrip(b".,:;!?*)]}")
         is_far = (
             len(bare) < 8
-            or not is_single(bare)
+            or not (is_single(bare) or (has_all_kinds(bare) and not OF_PROGRAM.search(bare)))
             or (is_dotted_name(bare) and not is_words(bare))
             or is_call(bare)
         )
@@ -458,6 +460,14 @@ def is_unmistakable(value: bytes, *, is_quoted: bool) -> bool:
 
 
 KINDS_OF_LETTERS = [re.compile(kind) for kind in (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^\w./:-]")]
+
+
+OF_PROGRAM = re.compile(rb"[(;&{}]")
+
+
+def has_all_kinds(value: bytes) -> bool:
+    """Return whether a value has lower and upper case, digits and signs."""
+    return all(kind.search(value) for kind in KINDS_OF_LETTERS)
 
 
 def _match_near(text: bytes, match: TextSpan, key: bytes, place: int) -> tuple[TextSpan, ...]:
@@ -1007,20 +1017,33 @@ def _match_unmistakable(text: bytes, match: TextSpan, value: TextSpan) -> tuple[
     return _list_unmistakable(text, match.end, min(line.end, match.end + FARTHEST))
 
 
-ARGUMENT = re.compile(rb"""(?P<q>["'`])(?P<v>(?:(?!(?P=q))[^\n]){6,80})(?P=q)[ ]*(?=[,)])""")
+ARGUMENT = re.compile(
+    rb"""(?:(?P<q>["'`])(?P<v>(?:(?!(?P=q))[^\n]){6,80})(?P=q)|\bqq?\{(?P<w>[^{}\n]{6,80})\})[ ]*(?=[,)])"""
+)
 
 
 def _match_arguments(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match what can be a password among the quoted arguments of a call that connects."""
     end = text.find(b")", match.end, match.end + 200)
     end = end if end >= 0 else line_at(text, match.start).end
-    arguments = list(ARGUMENT.finditer(text, match.end, min(len(text), end + 40)))
+    arguments = [
+        argument
+        for argument in ARGUMENT.finditer(text, match.end, min(len(text), end + 40))
+        if argument.start() < end
+    ]
     if len(arguments) < 2:
         return NOTHING
-    found = arguments[-1]["v"]
-    is_worth = is_odd(found) or is_weak(found) or has_non_ascii_letters(found)
-    is_no = is_harmless(found) or is_reference(found) or TECHNICAL.search(found)
-    return (TextSpan(*arguments[-1].span("v")),) if is_worth and not is_no else NOTHING
+    last = arguments[-1]["v"] or arguments[-1]["w"]
+    for argument in (arguments[-1], *arguments[1:-1]):
+        group = "v" if argument["v"] else "w"
+        found = argument[group]
+        is_worth = is_odd(found)
+        if found == last:
+            is_worth = is_worth or is_weak(found) or has_non_ascii_letters(found) or group == "w"
+        is_no = is_harmless(found) or is_reference(found) or TECHNICAL.search(found)
+        if is_worth and not is_no:
+            return (TextSpan(*argument.span(group)),)
+    return NOTHING
 
 
 def _match_file_of_secret(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -1032,7 +1055,7 @@ def _match_file_of_secret(text: bytes, match: TextSpan, value: TextSpan) -> tupl
             return NOTHING
         is_worth = is_odd(found) or is_random(found) or has_non_ascii_letters(found)
         is_worth = (
-            is_worth or (number == 1 and is_weak(found)) or UPPER_KEY.fullmatch(found) is not None
+            is_worth or (number == 1 and is_mixed(found)) or UPPER_KEY.fullmatch(found) is not None
         )
         if is_worth and not is_placeholder(found) and not is_reference(found):
             return (TextSpan(row.start, row.start + len(found)),)

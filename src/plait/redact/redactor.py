@@ -27,6 +27,7 @@ from plait.record import Record, parse_record
 from plait.record.codec import NotAnObject, decode_envelope, decode_object
 from plait.redact.contexts import CONTEXTS
 from plait.redact.expression import BEST, Engine, Expression, Search, compile_expression
+from plait.redact.formats import FORMAT_GATES, FORMATS
 from plait.redact.labelled import FORMS, GATES, SECRETS, is_named_otherwise
 from plait.redact.likelihood import GAP, STAND_IN, is_behind_stand_in, is_plain_word, is_random
 from plait.redact.model import (
@@ -411,10 +412,12 @@ FAMILIES: tuple[Family, ...] = tuple(chain.from_iterable(ROWS))
 MOST_LAYERS = 3
 CONTEXT_LABELS = frozenset((SUSPECTED, *(family.label for family in chain.from_iterable(CONTEXTS))))
 STAND_INS = re.compile(STAND_IN)
-VIEWED: Rows = (SECRETS, FORMS, PERSONAL)
-# One expression: four passes over every text cost more than the states of their product.
+VIEWED: Rows = (SECRETS, FORMS, FORMATS, PERSONAL)
+# Two expressions: four passes over every text cost more than the states of their product, and the
+# states of all of them together cost more than a second pass.
 LABEL_FINDERS = (
     compile_expression("|".join(f"(?:{gate})" for gate in (*GATES, *GATES_OF_PEOPLE)).encode()),
+    compile_expression("|".join(f"(?:{gate})" for gate in FORMAT_GATES).encode()),
 )
 
 
