@@ -10,6 +10,7 @@ SECRETS = {
     "code in a test": ('if pin == "{}":  # of the till', "904417"),
     "code of an alarm": ('alarm_code: "{}"', "8316"),
     "code to a modem": ('AT+CPIN="{}"', "6157"),
+    "code in a name": ('{{"SteamParentalCode": "{}", "Games": []}}', "2594"),
     "code in a column": ("Key    Value\n---    -----\npin    {}", "551903"),
     "code after a word": ("la SIM se bloqueó, el PUK {} está en la caja", "70415528"),
     "code of a device": ("I (812) BLE: static passkey set: {}", "418027"),

@@ -93,8 +93,9 @@ AFTER_NUMBER_OF_PIN = re.compile(rb"[ ]?(?:mm|V\b|Hz|px|ms\b)")
 
 def _match_code(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the digits of a code, if they are no part of something longer."""
-    before = text[match.start - 1 : match.start]
-    if before.isalpha() or AFTER_NUMBER.match(text, value.end):
+    before, first = text[match.start - 1 : match.start], text[match.start : match.start + 1]
+    is_inside = before.isalpha() and not (before.islower() and first.isupper())
+    if is_inside or AFTER_NUMBER.match(text, value.end):
         return NOTHING
     return NOTHING if AFTER_NUMBER_OF_PIN.match(text, value.end) else (value,)
 
@@ -452,6 +453,7 @@ FORMAT_GATES = (
     r"|(?:[hH]mac|HMAC|_SEED|_seed|authtok|\bencrypt|[sS]erver[kK]ey)[\\\"'`]*[ \t]*[:=][ \t]*[\\\"'`]*[A-Za-z0-9+/_]{10}"
     r"|tokens[ ]\{|authorize[-_]account|(?:ftp|FTP)>[ ]|\bPWD[ \t]+=|SETUSER|\bnet[ ]user|:[ ](?:EAP|XAUTH)[ ]|\*[ \t]+\"[^\"\s]+\"[ \t]+\*|psksecret|\bdns[ ][a-z]+[ ][A-Za-z0-9_-]{20}"
     r"|[0-9a-f]{24}[\"'\\]+[),;]*[ ]+(?:#|//)[ ]|(?:changed|reset|rotated|switched)[ ](?:it|that|them)[ ]to[ ]"
+    r"|(?i:netzwerkschl|network key|wpa[23]?[- ](?:key|psk))|[pP]assword is generated|form-data; name|\\nPWD[ \t]+="
     r"|rootpw[ ]--|(?:fill|sendKeys)\([\"'\\]|:587[ ]"
     r"|(?i:passwor[dt]|contrase[^ ]*|senha|mot de passe|kennwort|wachtwoord)[ ](?:de|del|du|da|do|of|for|von|vom|f(?:ü|u)r|to|on|in|zu|van)[ ][^\x00\n.:=]*[ ](?:is|es|ist|est|é|è)[ ]"
     rf"|{COMMON_WORDS}[^\x00\n?]*\?[ \t\"']*(?:[\r\n\\]|→)",

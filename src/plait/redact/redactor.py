@@ -412,12 +412,13 @@ FAMILIES: tuple[Family, ...] = tuple(chain.from_iterable(ROWS))
 MOST_LAYERS = 3
 CONTEXT_LABELS = frozenset((SUSPECTED, *(family.label for family in chain.from_iterable(CONTEXTS))))
 STAND_INS = re.compile(STAND_IN)
-VIEWED: Rows = (SECRETS, FORMS, FORMATS, PERSONAL)
+VIEWED: Rows = (SECRETS, FORMS, PERSONAL)
 # Two expressions: four passes over every text cost more than the states of their product, and the
 # states of all of them together cost more than a second pass.
+FORMAT_FINDER = compile_expression("|".join(f"(?:{gate})" for gate in FORMAT_GATES).encode())
 LABEL_FINDERS = (
     compile_expression("|".join(f"(?:{gate})" for gate in (*GATES, *GATES_OF_PEOPLE)).encode()),
-    compile_expression("|".join(f"(?:{gate})" for gate in FORMAT_GATES).encode()),
+    FORMAT_FINDER,
 )
 
 
@@ -446,6 +447,7 @@ class Scanner:
         self.expressions = [expression for expression in expressions if expression.families]
         self.keys = _keys_of(engine)
         self.viewed = _expression_of(kinds, engine, VIEWED)
+        self.viewed_with_formats = _expression_of(kinds, engine, (*VIEWED, FORMATS))
         self._window_cache: dict[bytes, list[Hit]] = {}
 
     def hits_in(self, source: Texts) -> Iterator[Hit]:
@@ -499,9 +501,11 @@ class Scanner:
                 yield hit.moved(window.start)
 
     def _iter_window_hits(self, text: bytes) -> Iterator[Hit]:
-        yield from self._rename_hits(self.viewed.hits(text), text)
+        has_format = FORMAT_FINDER.search(text) is not None
+        viewed = self.viewed_with_formats if has_format else self.viewed
+        yield from self._rename_hits(viewed.hits(text), text)
         for view in iter_views(text):
-            labelled = self._rename_hits(self.viewed.hits(view.text), view.text)
+            labelled = self._rename_hits(viewed.hits(view.text), view.text)
             for hit in chain(self.named_hits(view.text), labelled):
                 yield hit._replace(spans=tuple(view.source(span) for span in hit.spans))
 
