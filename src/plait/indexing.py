@@ -188,7 +188,7 @@ def encode_log_ends(session: TextSession) -> dict[str, bytes]:
             records[-1].line,
             _find_open_calls(text_line.last_turn, records),
             queued,
-            Checkpoint.from_branching(branching),
+            Checkpoint.from_detector(branching),
         ).encode()
         if data:
             ends[file.path] = data
@@ -305,7 +305,7 @@ class GrowthReader:
         facts = self._update_facts(before, records, mark, session.key)
         if records:
             self.end.lines = records[-1].line
-        self.end.checkpoint = Checkpoint.from_branching(branching)
+        self.end.checkpoint = Checkpoint.from_detector(branching)
         tail = self.end.encode()
         if facts is None or tail is None:
             return None

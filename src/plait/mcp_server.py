@@ -97,7 +97,7 @@ TOOLS: Mapping[str, tuple[str, Mapping[str, Json]]] = {
         {
             "project": PROJECT,
             "since": SINCE,
-            "text": {**TEXT, "description": "words of title, first prompt, branch"},
+            "text": {**TEXT, "description": "words from the title, first prompt or branch"},
             "limit": {**NUMBER, "default": 20},
         },
     ),

@@ -15,7 +15,7 @@ from plait.conversation.prices.table import (
     TABLE,
     ModelPrices,
     find_model_prices,
-    iter_references,
+    iter_listed_names,
     load_price_table,
     parse_price_file,
 )
@@ -90,9 +90,9 @@ def test_provider_prefixed_names_have_prices(prices: Prices, model: str, rate: f
 
 
 def test_names_are_looked_up_with_their_provider() -> None:
-    assert next(iter_references("us.anthropic.claude-x-v1:0"))[1] == "aws"
-    assert next(iter_references("claude-x@20250514"))[1] == "google"
-    assert ("claude-x", "anthropic") in list(iter_references("anthropic/claude-x"))
+    assert next(iter_listed_names("us.anthropic.claude-x-v1:0"))[1] == "aws"
+    assert next(iter_listed_names("claude-x@20250514"))[1] == "google"
+    assert ("claude-x", "anthropic") in list(iter_listed_names("anthropic/claude-x"))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def their_card(name: str) -> ModelPrices | None:
     """Return the card of a model as the library's own search finds it."""
     from genai_prices.data_snapshot import get_snapshot
 
-    for written, provider in iter_references(name):
+    for written, provider in iter_listed_names(name):
         try:
             found, model = get_snapshot().find_provider_model(written, None, provider, None)
         except LookupError:

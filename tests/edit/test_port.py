@@ -289,7 +289,7 @@ def test_a_folder_of_logs_is_not_a_configuration_folder(source: Path, tmp_path: 
     file = packed(source, SESSION, tmp_path / "s.zip")
     with pytest.raises(UserError, match="is not a configuration folder"):
         Archive([log_of(source, OLD).parent]).plan.port(file, NEW)
-    with pytest.raises(UserError, match="no configuration folder to move it to"):
+    with pytest.raises(UserError, match="no configuration folder to unpack into"):
         Archive([]).plan.port(file, NEW)
 
 

@@ -293,6 +293,7 @@ class AgentRun:
         return ended
 
     def _emit(self, event: Event) -> None:
+        """Pass an event on to the pool; note the usage and the last texts of a response."""
         if isinstance(event, ResponseLogged):
             self.usage.record(event)
             texts = (block.get("text") for block in event.content if block.get("type") == "text")

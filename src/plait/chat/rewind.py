@@ -143,7 +143,7 @@ def build_file_states(
         data = read_small(folder / name) if folder and is_backup_name(name) else None
         return Backup(data, is_lost=data is None)
 
-    def load(backup: object) -> Backup:
+    def resolve_backup(backup: object) -> Backup:
         if backup is None or isinstance(backup, str):  # format: 2.1.29 stores the text itself
             return Backup(backup.encode() if isinstance(backup, str) else None)
         name = as_mapping(backup).get("backupFileName")
@@ -168,7 +168,7 @@ def build_file_states(
             has_begun = has_begun or snapshot.prompt == prompt
             for name, backup in snapshot.backups.items():
                 state = states.setdefault(name, FileState())
-                kept = load(backup)
+                kept = resolve_backup(backup)
                 state.record_backup(kept, is_since=has_begun and state.target is not None)
                 if has_begun and state.target is None:
                     state.target = kept

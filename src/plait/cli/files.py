@@ -281,7 +281,7 @@ def history_command(
         "--turn",
         "--at",
         metavar="TURN|TIME",
-        help="Print its content after a turn (SESSION:TURN, TURN) or at a time.",
+        help="Print FILE as it was after a turn (SESSION:TURN or TURN) or at a time.",
     ),
     known_as: tuple[str, ...] = known_as_option,
     patch: bool = option("-p", "--patch", help="Show the patch of each change."),

@@ -1,4 +1,7 @@
-"""`plait ls` and `plait` alone: projects and sessions, with their figures, in aligned columns."""
+"""`plait ls` and `plait` alone: projects and sessions, with their figures, in aligned columns.
+
+Every session is listed, also one without turns, unless an option selects others.
+"""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import fields

@@ -297,7 +297,9 @@ def _serve(request: Request, port: int | None, *, no_redact: bool) -> None:
         url, key = f"http://127.0.0.1:{used}{PATH}", Keys(secret).key
         request.output.note(f"serving at {url}", no_wrap=True)
         hint = shell_command("plait", "open", "--print-key", *request.root_options)
-        shown = key if sys.stderr.isatty() or not running else f"`{hint}` prints it"
-        request.output.note(f"send `Authorization: Bearer KEY`; key {shown}", no_wrap=True)
+        source = f"with the key {key}"
+        if running and not sys.stderr.isatty():
+            source = f"with the key that `{hint}` prints"
+        request.output.note(f"send `Authorization: Bearer KEY` {source}", no_wrap=True)
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         serve_http(open_recall, listener, secret)

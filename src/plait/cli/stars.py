@@ -32,7 +32,7 @@ def star_command(
 ) -> None:
     """Star each SESSION, or one turn of a session; without arguments, list what is starred.
 
-    Name a turn by its number, the id of a record, or words of its prompt. Stars are stored in Plait's
+    Name a turn by its number, the id of one of its records, or words from its prompt. Stars are stored in Plait's
     data folder: no session is changed.
     """
     stars, output = request.archive.stars, request.output

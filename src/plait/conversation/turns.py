@@ -213,7 +213,7 @@ def find_openers(items: Sequence[Item], *, is_agent: bool) -> Iterator[int]:
         if not isinstance(item, WORKED):
             continue
         if not isinstance(item, LateResult):
-            for opener in _find_openers_in_gap(
+            for opener in _iter_openers_in_gap(
                 items, gap, is_agent=is_agent, is_first=not is_any_open
             ):
                 is_any_open = True
@@ -227,9 +227,14 @@ def find_openers(items: Sequence[Item], *, is_agent: bool) -> Iterator[int]:
     yield from _typed_prompts(items, gap, is_agent=is_agent)
 
 
-def _find_openers_in_gap(
+def _iter_openers_in_gap(
     items: Sequence[Item], gap: Gap, *, is_agent: bool, is_first: bool
 ) -> Iterator[int]:
+    """Yield the positions of the items between two answers that begin a turn.
+
+    These are the typed prompts. Without one, a turn begins only where the last had ended (or at
+    the very first): with a message that asks for an answer, preferably one that printed nothing.
+    """
     typed = list(_typed_prompts(items, gap, is_agent=is_agent))
     yield from typed
     is_stopped = any(_kind_at(items, place) == "interruption" for place in gap.places)

@@ -123,7 +123,7 @@ TRIM_KINDS = {
     "snapshots": "File snapshots; they are never sent.",
     "request_logs": "Claude Code's notes about its own requests; they are never sent.",
     "rereads": "Reads of a file that was read or changed again later.",
-    "reminders": "Reminders that are repeated later, except the last.",
+    "reminders": "Repeated reminders, except the last of each.",
 }
 """The kinds of content that a `TrimChoice` can name, with descriptions for users."""
 TRIM_TARGETS = ("preset", "calls", "tools", "larger_than", "older_than", *TRIM_KINDS)

@@ -218,7 +218,7 @@ def resolve_real_path(home: Path, path: Path) -> Path:
         return resolve_in_home(home, real.relative_to(home).as_posix())
     except ValueError:
         if real.is_relative_to(home):
-            hint = f"write it into a folder of '{home / PROJECTS}', or outside '{home}'"
+            hint = f"write the session to a folder in '{home / PROJECTS}', or outside '{home}'"
             raise Refused(f"sessions cannot be written to '{path}'", hint) from None
         hint = f"`--root '{path.parent.resolve()}'` edits it there"
         raise Refused(f"'{path}' is outside '{home}'", hint) from None
@@ -646,7 +646,9 @@ class JournalEntry:
                 data, at = self.appended_path(number).read_bytes(), step.before.size
                 done = data[: max(0, there.size - at)]
                 if there.size < at or not has_bytes_at(step.path, done, at):
-                    raise Refused(f"'{step.path}' no longer contains the added lines in that place")
+                    raise Refused(
+                        f"'{step.path}' no longer contains the added lines where the edit put them"
+                    )
                 is_grown = there.size > at + len(data) and not step.is_shared
                 return "has grown since the edit" if is_grown else None
             case "remove":

@@ -390,7 +390,7 @@ class Plans:
         reported.
         """
         if not self._archive.roots:
-            raise UserError("no configuration folder to move it to", "name it with `--root`")
+            raise UserError("no configuration folder to unpack into", "name it with `--root`")
         root = self._archive.roots[0]
         config = (root.config or root.path).resolve()
         if not config.is_dir() or (root.config is None and any(self._archive.files)):

@@ -80,7 +80,7 @@ WASTE_TITLES: dict[WasteKind, str] = {
     "reread": "Files re-read while still in context",
     "giant": "Large outputs kept in context",
     "unused": "Large outputs never used again",
-    "startup": "Agents that cost more to start than to answer",
+    "startup": "Agents whose start cost more than their answers",
     "retry": "Failed calls retried unchanged",
     "abandoned": "Answers on abandoned branches",
     "oversized": "Small questions sent to an expensive model",

@@ -150,7 +150,7 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     def find_problems(self) -> Iterator[str]:
         """Yield what is wrong with the policy."""
         if self.fewest < MIN_FEWEST:
-            yield f"'fewest' must be at least {MIN_FEWEST}: a total over one person hides nothing"
+            yield f"'fewest' must be at least {MIN_FEWEST}: a total for a single person reveals that person's figures"
         keys = [person.key for person in self.people.values() if person.key]
         if len(set(keys)) < len(keys):
             yield "two people have the same key"

@@ -137,7 +137,7 @@ class Recall:
             ("", text, (*where, *times, *kinds, *active)),
             ("found only on abandoned branches", text, (*where, *times, *kinds)),
             ("nothing in this project: searched all projects", text, (*times, *kinds)),
-            ("nothing of that kind or time: searched everything", query, ()),
+            ("nothing of that kind or in that period: searched everything", query, ()),
         ]
         found = self._search(attempts, limit, excluded, least=LEAST_SHARE, is_newest_first=is_file)
         return self._present_hits(*found, query)

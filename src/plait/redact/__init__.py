@@ -8,6 +8,10 @@
     redactor.report.kinds                        {"github token": 3, "user": 128}
 
 The package itself can be called, because `plait.redact` is both a module and a function.
+
+A secret is known by its own form (`tokens`), by a label (`labelled`), by the file or format around it
+(`contexts`), by a command (`command_lines`); `likelihood` says what a value looks like, `strict` adds
+what only looks random, `rules` holds the rules of a user, and `redactor` puts them together.
 """
 
 import sys

@@ -34,7 +34,7 @@ class Checkpoint(Struct, array_like=True, gc=False):
     responses: bytes
 
     @classmethod
-    def from_branching(cls, judge: BranchDetector) -> "Checkpoint":
+    def from_detector(cls, judge: BranchDetector) -> "Checkpoint":
         """Return a checkpoint with the state of a branching check."""
         last = judge.before
         return cls(

@@ -84,7 +84,9 @@ def stream_of(key: Mapping[str, Any]) -> Stream:
     subpath = key.get("subpath")
     texts = [project, session, *([] if subpath is None else [subpath])]
     if not all(isinstance(text, str) and text for text in texts):
-        raise UserError("a key needs a `project_key` and a `session_id`, and no empty `subpath`")
+        raise UserError(
+            "a key needs a `project_key` and a `session_id`; `subpath` may be left out, but not empty"
+        )
     parts = tuple(map(name_of, str(subpath).split("/"))) if subpath is not None else ()
     return Stream(name_of(str(project)), name_of(str(session)), parts)
 

@@ -136,7 +136,7 @@ def list_installed_hooks(path: Path, hooks: HookSet = TRACE_HOOKS) -> dict[str, 
 def list_other_tracing_hooks(path: Path) -> list[str]:
     """Return the commands of other hooks that seem to send traces."""
     hooks = _get_hooks(path, parse_settings(path, read_settings_text(path)))
-    commands = [str(entry.get("command", "")) for _, entry in _iter_entries(hooks)]
+    commands = [str(entry.get("command", "")) for _, entry in _iter_hooks(hooks)]
     return [
         command
         for command in commands
@@ -221,7 +221,7 @@ def _find_our_paths(hooks: Mapping[str, Any], name: str, ours: re.Pattern[str]) 
     return [
         ("hooks", name, number, "hooks", position)
         for number, group in enumerate(groups if isinstance(groups, list) else ())
-        for position, entry in enumerate(_group_entries(group))
+        for position, entry in enumerate(_list_group_hooks(group))
         if isinstance(entry, dict) and ours.search(str(entry.get("command", "")))
     ]
 
@@ -232,22 +232,22 @@ def _get_at(value: Any, path: JsonPath) -> Any:
     return value
 
 
-def _group_entries(group: Any) -> list[Any]:
+def _list_group_hooks(group: Any) -> list[Any]:
     """Return the hooks of a group; none if it has another form."""
     entries = group.get("hooks") if isinstance(group, dict) else None
     return entries if isinstance(entries, list) else []
 
 
-def _iter_entries(hooks: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _iter_hooks(hooks: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, groups in hooks.items():
         for group in groups if isinstance(groups, list) else ():
-            for entry in _group_entries(group):
+            for entry in _list_group_hooks(group):
                 if isinstance(entry, dict):
                     yield name, entry
 
 
 def _iter_our_hooks(path: Path, text: str | None, hooks: HookSet) -> Iterator[tuple[str, str]]:
     """Yield our hooks in the text of a settings file: the event and the command of each."""
-    for name, entry in _iter_entries(_get_hooks(path, parse_settings(path, text))):
+    for name, entry in _iter_hooks(_get_hooks(path, parse_settings(path, text))):
         if hooks.command_pattern.search(str(entry.get("command", ""))):
             yield name, entry["command"]

@@ -689,7 +689,7 @@ class SpanSorter:
             agents={**(reading.start.agents if reading.start else {}), **sizes},
             unfinished=unfinished,
             checkpoint=msgspec.msgpack.encode(
-                Checkpoint.from_branching(replay(reading.restore_branching(), before))
+                Checkpoint.from_detector(replay(reading.restore_branching(), before))
             ),
             lesson_lines=reading.lesson_lines,
         )

@@ -19,7 +19,7 @@ from plait.conversation.prices.table import (
     PriceFile,
     PriceList,
     find_model_prices,
-    iter_references,
+    iter_listed_names,
     load_price_table,
 )
 from plait.conversation.usage import Tokens
@@ -175,7 +175,7 @@ def find_smaller_model(model: str) -> str | None:
     None if it is small itself, if there was none, or if the name has no generation.
     """
     found = _parse_family(model.lower())
-    known = (load_price_table().card(name, provider) for name, provider in iter_references(model))
+    known = (load_price_table().card(name, provider) for name, provider in iter_listed_names(model))
     card = next(filter(None, known), None)
     if found is None or card is None or card.provider != SELLER or found[0] == SMALL:
         return None

@@ -211,11 +211,11 @@ def load_price_table() -> PriceTable:
 
 def find_model_prices(model: str) -> ModelPrices | None:
     """Return the prices of a model from the price table; None if it is not listed."""
-    found = (load_price_table().card(name, provider) for name, provider in iter_references(model))
+    found = (load_price_table().card(name, provider) for name, provider in iter_listed_names(model))
     return next((card for card in found if card), None)
 
 
-def iter_references(model: str) -> Iterator[tuple[str, str | None]]:
+def iter_listed_names(model: str) -> Iterator[tuple[str, str | None]]:
     """Yield the names under which a model may be listed, each with its provider.
 
     Bedrock writes `us.anthropic.claude-…`, Vertex `claude-…@2025…`, gateways a path before it.

@@ -268,8 +268,8 @@ def regroup_responses(records: list[Record], chain: list[int]) -> list[int]:
 
     Nothing moves past a prompt, nor an answer past another one:
 
-        c₁ r₁ note c₂ r₂        the chain:  c₁ c₂ r₁ note r₂
-        r₁ note c₁              the chain:  c₁ r₁ note
+        c₁ r₁ note c₂ r₂        becomes:  c₁ c₂ r₁ note r₂
+        r₁ note c₁              becomes:  c₁ r₁ note
     """
     names: list[str | int | None] = []
     for number in chain:

@@ -37,8 +37,7 @@ from plait.graph.client.messages import (
     prune,
     repair_turns,
 )
-from plait.graph.leaf import ROOT, find_message, list_trailing_notes, walk_up
-from plait.graph.leaf import choose_leaf as leaf_of
+from plait.graph.leaf import ROOT, choose_leaf, find_message, list_trailing_notes, walk_up
 from plait.graph.model import SessionGraph
 from plait.record import Record
 from plait.record.time import NO_TIME, parse_javascript_time
@@ -141,7 +140,7 @@ def list_contributions(records: Iterable[Record], size: int) -> list[tuple[Recor
 def resumes_at(records: Iterable[Record], size: int, uuid: str) -> bool:
     """Return whether the client resumes from a record, whatever it then leaves out."""
     loaded, _ = load_session(records, size)
-    end = None if loaded.is_cleared else leaf_of(loaded)
+    end = None if loaded.is_cleared else choose_leaf(loaded)
     meant = loaded.readable(uuid)
     if end is None or meant is None:
         return False
@@ -159,7 +158,7 @@ def find_refusal(records: Iterable[Record], size: int) -> str | None:
 
 def get_last_message(loaded: LoadedEntries) -> Record | None:
     """Return the prompt or response that the client resumes from."""
-    found = leaf_of(loaded)
+    found = choose_leaf(loaded)
     return None if found is None else loaded.records[find_message(loaded, found)]
 
 
@@ -176,7 +175,7 @@ def find_last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record 
 
 def _find_chain(loaded: LoadedEntries) -> list[int] | str:
     """Return the entries that the client resumes, or why it would not."""
-    leaf = leaf_of(loaded)
+    leaf = choose_leaf(loaded)
     if leaf is None:
         return NO_CONVERSATION
     if why_not := _refusal(loaded.records[find_message(loaded, leaf)]):

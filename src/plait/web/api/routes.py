@@ -202,7 +202,7 @@ TABLE: tuple[Entry, ...] = (
     Entry(f"{SESSION_PATH}/timeline", "The timeline of a conversation", sessions.timeline),
     Entry(f"{SESSION_PATH}/files", "Files that a session changed or read", sessions.files),
     Entry(f"{SESSION_PATH}/usage", "Tokens and cost of a session", sessions.usage),
-    Entry(f"{SESSION_PATH}/raw", "Unchanged lines from the log files of a session", sessions.raw),
+    Entry(f"{SESSION_PATH}/raw", "Raw lines of the log files of a session", sessions.raw),
     Entry(f"{SESSION_PATH}/findings", "Line counts and findings of a session", sessions.findings),
     Entry(f"{SESSION_PATH}/check", "Structural problems of a session", edits.check),
     Entry(f"{SESSION_PATH}/presets", "The effect of each trim preset on a session", edits.presets),
