@@ -26,7 +26,7 @@ def chosen_in_a_list(screen: Terminal, number: int) -> None:
 def said_by_number(screen: Terminal, number: int) -> None:
     """Go back before a prompt, as `plait chat` lets one say it."""
     screen.type(f"/rewind {number} both")
-    screen.wait_for("stays in the log")
+    screen.wait_for("later messages stay")
 
 
 @dataclass(frozen=True, slots=True)
