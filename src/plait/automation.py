@@ -199,7 +199,7 @@ def _plan_unit(name: str, text: str | None, task: Task) -> SettingsPlan:
         return SettingsPlan(path, before, text)
     if text is None:
         return SettingsPlan(path, before, before)
-    raise UserError(f"'{path}' exists and was not written by Plait", "move it away first")
+    raise UserError(f"'{path}' exists, but was not written by Plait", "move it elsewhere first")
 
 
 def _find_program(way: str, task: Task) -> str:
@@ -220,7 +220,7 @@ def _read_crontab(task: Task) -> str:
     message = done.stderr.decode("utf-8", "replace").strip()
     if "no crontab for" in message.lower():
         return ""
-    raise UserError(f"crontab says: {message}", _suggest_others("cron", task))
+    raise UserError(f"crontab failed: {message}", _suggest_others("cron", task))
 
 
 def _run(command: Sequence[str], data: bytes = b"", *, ignore_errors: bool = False) -> None:
@@ -230,7 +230,7 @@ def _run(command: Sequence[str], data: bytes = b"", *, ignore_errors: bool = Fal
             message = done.stderr.decode("utf-8", "replace").strip()
             first = (message or f"exit code {done.returncode}").splitlines()[0]
             raise UserError(
-                f"{Path(command[0]).name} says: {first}",
+                f"{Path(command[0]).name} failed: {first}",
                 "nothing was installed; try another method",
             )
 

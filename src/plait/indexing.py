@@ -557,7 +557,7 @@ def read_entry(pending: PendingSession) -> SessionEntry:
 def require_index_folder(library: SessionLibrary) -> Path:
     """Return the folder of a library's index; raise if it has none."""
     if library.index is None:
-        raise UserError("this archive has no index", "name its folder: Archive(roots, index)")
+        raise UserError("this archive has no index", "pass an index folder: Archive(roots, index)")
     return library.index
 
 

@@ -134,7 +134,7 @@ def test_session_of_only_agents_cannot_be_resumed(tmp_path: Path) -> None:
     agent.parent.mkdir(parents=True)
     agent.write_text(json.dumps(entry(0, "/a", isSidechain=True)) + "\n")
     found = plan_resume(Archive([tmp_path]).session(ID), default=tmp_path)
-    assert found.why_not == "it has no log; only its agents' logs are left"
+    assert found.why_not == "the session has no log; only its agents' logs are left"
     assert (found.directory, found.warnings) == (None, ())
 
 

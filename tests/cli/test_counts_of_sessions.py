@@ -116,7 +116,8 @@ def test_session_with_only_agents_is_not_offered_for_resume(
     for file in (where / "md" / f"transcript_{gone}.md", where / "txt" / f"transcript_{gone}.txt"):
         text = file.read_text()
         assert (
-            "Only the agents of this session are left: there is no conversation to resume" in text
+            "Only the agent logs of this session are left: there is no conversation to resume"
+            in text
         )
         assert "ACTIVE" not in text and "Path: " not in text and "--resume" not in text
     (page,) = (where / "html" / "sessions").glob("*.html")

@@ -259,7 +259,7 @@ def test_check_reports_broken_rules_and_exits_with_a_code(runner: Runner) -> Non
     assert "line 4: truncated: the line does not end" in out
     assert "1 violation" in out
     assert err == ""
-    assert "no rule is broken" in runner.run_text("repair", "search box", "--check")[0]
+    assert "no rule violations" in runner.run_text("repair", "search box", "--check")[0]
 
 
 def test_titles_cannot_control_the_terminal_or_the_shell(runner: Runner) -> None:

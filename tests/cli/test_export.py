@@ -103,7 +103,7 @@ def test_export_refuses_a_folder_with_other_files(
     code, _, err = ran(capfd, "--all", "--root", root, "-o", folder)
     assert (code, err.splitlines()[0]) == (
         2,
-        f"error: '{folder}' is not empty and not an earlier export",
+        f"error: '{folder}' is not empty and is not an earlier export",
     )
     assert len(list(folder.iterdir())) == 2
     assert ran(capfd, "--all", "--root", root, "-o", folder, "--force")[0] == 0

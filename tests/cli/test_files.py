@@ -133,7 +133,7 @@ def test_content_known_only_from_patches_is_unknown(home: Scripted, command: Com
     script.edit(file, TWO, THREE)
     for copy in (home.config / "file-history" / script.id).iterdir():
         copy.unlink()
-    assert "the log has only patches of it" in command.run(
+    assert "the log has only patches for the file" in command.run(
         "history", "cart.py", "--at", "1", code=2
     )
 

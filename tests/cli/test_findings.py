@@ -29,7 +29,7 @@ def test_few_findings_are_all_listed(capfd: pytest.CaptureFixture[str], tmp_path
     logs = torn(tmp_path, ("shop/a.jsonl", 4), ("b.jsonl", 1))
     assert findings(out(capfd, "doctor", logs)) == [
         f"5 findings in {tmp_path}",
-        "5  lines that are not a JSON object (broken line)",
+        "5  lines that are not JSON objects (broken line)",
         "    b.jsonl:2: not an object: expecting value",
         "    shop/a.jsonl:2: not an object: expecting value",
         "    shop/a.jsonl:3: not an object: expecting value",
@@ -60,7 +60,7 @@ def test_many_findings_are_sampled_by_kind(
     )
     assert findings(out(capfd, "doctor", logs)) == [
         f"22 findings in {tmp_path}",
-        "21  lines that are not a JSON object (broken line)",
+        "21  lines that are not JSON objects (broken line)",
         "    a.jsonl:2: not an object: expecting value",
         "    b.jsonl:2: not an object: expecting value",
         "    a.jsonl:3: not an object: expecting value",

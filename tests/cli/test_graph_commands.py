@@ -504,7 +504,10 @@ def test_entries_outside_the_chain_are_marked_everywhere(
 def test_partially_sent_turn_says_so(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     draw("file work\nU1\nA1<\nA2<U1\nU2<A2\nA3<").write(tmp_path)
     heads = out(capfd, "show", SESSION, "--root", tmp_path).splitlines()
-    assert ["not all sent on resume" in line for line in heads if "───" in line] == [True, False]
+    assert ["only partly sent on resume" in line for line in heads if "───" in line] == [
+        True,
+        False,
+    ]
 
 
 def test_entries_before_a_compaction_are_marked(

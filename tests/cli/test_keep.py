@@ -305,7 +305,7 @@ def test_status_without_backups_or_sessions(config: Path, run_text: RunText) -> 
     assert "everything is backed up" in run_text("keep", "status")
     empty(config)
     gone = run_text("keep", "status")
-    assert "all of these sessions are deleted: `plait restore SESSION` restores one" in gone
+    assert "all of these sessions have been deleted: `plait restore SESSION` restores one" in gone
     assert "no folder" not in gone
     run_text("keep", "forget", "--max-age", "0", "--yes")
     assert "no backup\nthere are no sessions to back up\n" in run_text("keep", "status")

@@ -41,7 +41,7 @@ def test_dry_run_lists_rows_and_sends_nothing(
     assert not (home / "lake").exists()
     first, profile, whose, made, *rest = report.splitlines()
     assert first.startswith("1 session would be sent, ")
-    assert profile == "profile counts: figures only: no text, no paths, no names"
+    assert profile == "profile counts: counts only: no text, paths or names"
     assert whose.startswith("source machine-")
     assert whose.endswith(", person ann")
     assert made == "the lake does not exist yet: it would be created"
@@ -96,7 +96,7 @@ def test_full_profile_is_sent_only_on_request(
     assert plait("--to", "lake") == 2
     report = capsys.readouterr().err
     assert "is a lake with the profile 'full', not 'counts': nothing was sent" in report
-    assert "everything unredacted: prompts, answers, files, secrets" in report
+    assert "everything, unredacted: prompts, answers, files, secrets" in report
     (home / "config.toml").write_text('ship_profile = "full"\nship_to = "lake"\n')
     assert plait() == 4
     assert "'full' cannot be a setting" in capsys.readouterr().err

@@ -30,7 +30,7 @@ def test_file_paths_keep_their_ends() -> None:
     assert list(net_lines([first, two], 56)) == [
         "           net  changes  turns         file",
         "changed  +0 −0        8  1, 2, 3 … 60  …/shop/search.py",
-        "new      +5 −0        1  2, 3          /b.py (also changed by others)",
+        "new      +5 −0        1  2, 3          /b.py (also changed outside this session)",
     ]
     assert list(net_lines([first], None))[1].endswith("  /home/dev/shop/shop/search.py")
 

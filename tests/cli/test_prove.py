@@ -64,7 +64,7 @@ def test_matching_request_proves_the_edit(session: Session, tmp_path: Path) -> N
     )
     assert proof.is_good
     assert format_proof(proof) == (
-        "fake-cli/9.9 resumes it and sends the same 4 messages that `plait context` shows"
+        "fake-cli/9.9 resumes the session and sends the same 4 messages that `plait context` shows"
     )
 
 

@@ -295,7 +295,7 @@ def test_first_hit_can_be_opened(root: Path, capsys: pytest.CaptureFixture[str])
     [
         ("tol:Bash x", "no field named 'tol'"),
         ("tool:Bsh", "no tool named 'Bsh'"),
-        ("in:nowhere", "no passage has the kind 'nowhere'"),
+        ("in:nowhere", "no kind of passage named 'nowhere'"),
         ("branch:green", "no branch state named 'green'"),
         ("project:nobody", "no project named 'nobody'"),
         ("session:zzz", "no session starts with 'zzz'"),

@@ -441,7 +441,7 @@ also tool-results/b1.txt count=9
     for depth in ("tools", "all"):
         printed = out(capfd, "latest", "--root", tmp_path, "--depth", depth)
         assert "line 9" not in printed
-        assert "is missing: no tool-results/b1.txt" in printed
+        assert "is missing: there is no tool-results/b1.txt" in printed
 
 
 LONG = """

@@ -109,7 +109,7 @@ def test_main_figures_come_first(capfd: pytest.CaptureFixture[str], work: Path) 
     Models              responses  tokens in  out
     opus-4-6  ████████          6        86k  123
 
-    Files changed most        changes  added  removed
+    Most changed files        changes  added  removed
     /home/dev/shop/models.py        1     +1       -1
 
     Longest turns

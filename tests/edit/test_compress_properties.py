@@ -1,4 +1,4 @@
-"""Compressing any session: it resumes, prompts stay, no rule is broken, and it is idempotent."""
+"""Compressing any session: it resumes, prompts stay, no rule violations, and it is idempotent."""
 
 import shutil
 from pathlib import Path

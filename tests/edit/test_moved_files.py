@@ -78,7 +78,7 @@ def test_changed_file_is_not_moved(config: Path) -> None:
 def test_a_changed_moved_file_is_moved_back_by_force_unchanged(config: Path) -> None:
     plan_one_move(config).apply()
     new(config).write_bytes(b"other")
-    with pytest.raises(Refused, match=f"'{new(config)}' has changed since the edit"):
+    with pytest.raises(Refused, match=f"'{new(config)}' has since changed the edit"):
         Archive([config]).undo()
     Archive([config]).undo(force=True)
     assert old(config).read_bytes() == b"other"

@@ -503,7 +503,7 @@ def test_only_complete_edits_are_forgotten_and_interrupted_ones_finished(
     config: Path,
 ) -> None:
     archive, edit = Archive([config]), in_place(config).apply()
-    with pytest.raises(Refused, match="is done, nothing to finish"):
+    with pytest.raises(Refused, match="is done: nothing to finish"):
         archive.journals.finish(edit.id)
     folder = config / ".plait" / "journal" / edit.id
     (folder / "entry.json").rename(folder / "open.json")

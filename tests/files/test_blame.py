@@ -175,7 +175,7 @@ def test_line_committed_before_it_was_written(home: Scripted) -> None:
     script.prompt("write it once more, elsewhere")
     script.write(file, joined(ONE))
     (line,) = [line for line in blame(home, copy).lines if line.text == ONE]
-    assert (line.session, line.why) == (None, "committed to Git before it was written")
+    assert (line.session, line.why) == (None, "already in Git before any session wrote it")
 
 
 def test_a_line_that_came_back_is_known_by_an_earlier_commit(home: Scripted) -> None:
@@ -309,7 +309,7 @@ def test_unanswerable_questions_are_explained(home: Scripted, tmp_path: Path) ->
         script = home.session()
         script.prompt("write")
         script.write(home.top / name / "same.py", joined(ONE))
-    with pytest.raises(UserError, match=r"sessions have 2 files that end in 'same\.py'"):
+    with pytest.raises(UserError, match=r"sessions have 2 files whose paths end in 'same\.py'"):
         Archive([home.config]).blame("same.py", directory=tmp_path)
 
 

@@ -84,7 +84,7 @@ def test_file_on_disk_counts_since_its_modification(home: Scripted) -> None:
         content_at(home, file, "2034-01-01"),
     )
     assert (str(then.text), then.certainty) == (joined(ONE), "likely")
-    assert then.why == "it was changed by others before 2033-05-18T03:33:20.000Z"
+    assert then.why == "the file was changed by others before 2033-05-18T03:33:20.000Z"
     assert (str(later.text), later.certainty) == (joined(ONE, TWO), "sure")
     os.utime(file, (1, 1))
     assert content_at(home, file, "2026-03-03").certainty == "likely"

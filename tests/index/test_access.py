@@ -86,7 +86,7 @@ def test_locked_catalogue_is_not_rebuilt(tmp_path: Path, monkeypatch: pytest.Mon
         update_index(Archive([root]), folder)
     other.execute("ROLLBACK")
     other.close()
-    assert "stop the program that uses it" in caught.value.hints[0]
+    assert "stop the program that is using the index" in caught.value.hints[0]
     assert (folder / catalogue.CATALOGUE).stat().st_ino == before
     update_index(Archive([root]), folder)
     assert list_indexed(folder) == list_expected(root)
@@ -103,10 +103,10 @@ def refused_by(name: str) -> sqlite3.OperationalError:
     [
         (refused_by("SQLITE_FULL"), "free disk space"),
         (refused_by("SQLITE_IOERR_WRITE"), "free disk space"),
-        (refused_by("SQLITE_BUSY"), "stop the program that uses it"),
-        (refused_by("SQLITE_READONLY_DBMOVED"), "stop the program that uses it"),
+        (refused_by("SQLITE_BUSY"), "stop the program that is using the index"),
+        (refused_by("SQLITE_READONLY_DBMOVED"), "stop the program that is using the index"),
         (OSError("failed: os error 28"), "free disk space"),
-        (ValueError("LockBusy"), "stop the program that uses it"),
+        (ValueError("LockBusy"), "stop the program that is using the index"),
         (ValueError("writer was killed"), "free disk space"),
         (refused_by("SQLITE_CORRUPT"), None),
         (ValueError("schema error"), None),

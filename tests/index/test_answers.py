@@ -97,7 +97,7 @@ def test_hit_counts(reader: IndexReader, query: str, total: int) -> None:
     [
         ("tool:Nothing", "no tool named 'Nothing'"),
         ("model:gpt", "no model named 'gpt'"),
-        ("in:poetry", "no passage has the kind 'poetry'"),
+        ("in:poetry", "no kind of passage named 'poetry'"),
         ("branch:main", "no branch state named 'main'"),
         ("project:nowhere", "no project named 'nowhere'"),
         ("session:zzz", "no session starts with 'zzz'"),

@@ -144,7 +144,7 @@ WRONG = {
         "choose from claude-haiku-5, claude-opus-5-5",
     ),
     "in:zzz": (
-        "no passage has the kind 'zzz'",
+        "no kind of passage named 'zzz'",
         "kinds are prompt, answer, thinking, command, input, output, summary, title, note, "
         "tools, human",
     ),

@@ -92,7 +92,7 @@ def test_a_rescued_log_has_all_leftovers_in_order(tmp_path: Path) -> None:
         "09:05 file: file1.txt is @v1",
         "09:06 file: 0a1c32b7aa67b43a is @v2",
         f"09:07 note: commit {only(config).commits[0].id[:12]} Fix the parser"
-        " (co-authored by Claude after a prompt of this session)\n  file1.txt",
+        " (co-authored by Claude, after a prompt in this session)\n  file1.txt",
         f"09:09 note: commit {only(config).commits[1].id[:12]} Name it"
         " (it names this session)\n  file2.txt",
         "custom-title: the parser",

@@ -152,7 +152,7 @@ def test_progress_is_reported_per_file(config: Path, store: Store) -> None:
 def test_a_path_that_leads_elsewhere_is_never_written(store: Store, tmp_path: Path) -> None:
     for number, path in enumerate(("../out.jsonl", "/etc/x.jsonl", "a/../../b.jsonl")):
         store.put([NewFile("/r", path, "p", f"s{number}", b"{}\n")])
-        with pytest.raises(Exception, match="it points elsewhere"):
+        with pytest.raises(Exception, match="it is outside the folder"):
             store.restore(store.session(f"s{number}"), tmp_path / "to")
     assert not (tmp_path / "to").exists()
     assert not (tmp_path / "out.jsonl").exists()

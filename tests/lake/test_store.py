@@ -184,7 +184,7 @@ def test_a_lake_of_another_version_is_not_written_to(
     [
         ("{}/none", "no lake at '{}/none'"),
         ("ftp://host/lake", "'ftp://host/lake' is not an address for a lake"),
-        ("/a%20b", "'/a%20b' cannot hold a lake: '%20' in it would be read as an escape"),
+        ("/a%20b", "'/a%20b' cannot hold a lake: '%20' would be read as an escape code"),
         ("s3:///lake", "'s3:///lake' has no bucket"),
     ],
 )

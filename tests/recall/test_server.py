@@ -65,7 +65,7 @@ def test_client_calls_every_tool(gallery: Path, tmp_path: Path) -> None:
         text = (await client.call_tool("recall", odd)).content[0].text  # type: ignore[union-attr]
         assert "There is no argument 'colour'" in text and "'limit' is not a number" in text
         text = (await client.call_tool("forget", {})).content[0].text  # type: ignore[union-attr]
-        assert "No tool is called forget" in text
+        assert "No tool named forget" in text
 
     ask(gallery, tmp_path, work)
 

@@ -257,7 +257,7 @@ def test_prompt_of_an_agent_is_with_its_conversation() -> None:
 
 def test_missing_stored_output_is_marked() -> None:
     call = called("Bash", {"command": "x"}, "part", persisted=PersistedOutput("b.txt", 9000))
-    for is_lost, words in ((False, "is in"), (True, "is missing: no")):
+    for is_lost, words in ((False, "is in"), (True, "is missing: there is no")):
         *_, last = CallBlocks(CallView(call, DIRECTORY, is_lost)).iter_all()
         assert last == OutputBlock(
             lines=(f"(the full output (9.0 KB) {words} tool-results/b.txt)",)

@@ -21,9 +21,9 @@ def account_for_lines(
         account.findings.append(Finding("unreadable", "cannot be read", path))
     for root in archive.roots:
         if stray := list_stray_logs(root):
-            files = f"{format_count(len(stray), 'log')} outside its `projects` folder"
+            files = f"{format_count(len(stray), 'log')} outside the `projects` folder"
             first = stray[0].relative_to(root.path)
-            sentence = f"{files} not read, for example '{first}': add its folder with --root"
+            sentence = f"not read: {files}, for example '{first}'; add its folder with --root"
             account.findings.append(Finding("not-read", sentence, root.path))
     for file, found in zip(watch(archive.files), archive.accounts(), strict=True):
         account.take(found, file.path)

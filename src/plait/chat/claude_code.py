@@ -839,7 +839,7 @@ class ClaudeEngine:
     @property
     def rules(self) -> Sequence[str]:
         """A note about permission rules: the client has its own."""
-        return ("permission rules are in Claude Code's settings: run `claude`, then /permissions",)
+        return ("permission rules are managed in Claude Code: run `claude`, then /permissions",)
 
     async def servers(self, approve: str = "") -> list[str]:
         """Return a line for each MCP server in use; the client itself approves servers."""
@@ -852,7 +852,7 @@ class ClaudeEngine:
         """Rename the session; return the message for the user."""
         name = " ".join(title.split())
         if not name:
-            raise UserError("a title cannot be empty", "for example `/rename the parser`")
+            raise UserError("a title cannot be empty", "for example `/rename Parser fixes`")
         await self._control("rename_session", title=name, source="host")
         return f"Session renamed to: {name}"
 

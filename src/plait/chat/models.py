@@ -149,7 +149,7 @@ class MessagesApi:
         if find_spec("anthropic") is None:  # importing the SDK takes most of a second
             raise MissingExtra("the Anthropic SDK is not installed", "`pip install 'plait[agent]'`")
         if not key:
-            raise UserError("no API key", "`plait chat --demo` works without one")
+            raise UserError("no API key", "`plait chat --demo` works without a key")
         if not all("!" <= letter <= "~" for letter in key):
             raise UserError("the API key contains invalid characters", "copy it again")
         if not name.strip() or not name.isprintable():

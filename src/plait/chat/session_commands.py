@@ -63,7 +63,7 @@ def rename_session(session: SessionWriter, title: str) -> str:
     """Rename a session, as `/rename` does; return the message for the user."""
     name = " ".join(title.split())
     if not name:
-        raise UserError("a title cannot be empty", "for example `/rename the parser`")
+        raise UserError("a title cannot be empty", "for example `/rename Parser fixes`")
     _set_title(session, name)
     text = f"Session renamed to: {name}"
     session.command("rename", name, text)

@@ -691,7 +691,7 @@ class Turn:
         if limits.dollars is not None and self._session_meter.dollars >= limits.dollars:
             self._emit(
                 Notice(
-                    f"stopped: the session has cost ${self._session_meter.dollars:.4f}",
+                    f"stopped at the cost limit: ${self._session_meter.dollars:.4f} spent",
                     is_error=True,
                 )
             )

@@ -41,7 +41,7 @@ REWORDED = (
     (r"is not a valid (integer|float)( range)?", "is not a number"),
     (r"is not in the range ([\d.]+)<=x<=([\d.]+)", r"must be from \1 to \2"),
     (r"is not in the range x>=([\d.]+)", r"must be at least \1"),
-    (r"is not in the range x>([\d.]+)", r"must be more than \1"),
+    (r"is not in the range x>([\d.]+)", r"must be greater than \1"),
 )
 """What click says of a number, and how people say it."""
 
@@ -114,7 +114,7 @@ class MainGroup(LazyGroup):
 def app(ctx: click.Context) -> None:
     """Read, search, export and edit your Claude Code sessions.
 
-    Without a command: your newest sessions and some commands to try. SESSION is an id or its
+    Without a command, list your newest sessions and commands to try. SESSION is an id or its
     beginning, a title, a file, `latest`, `latest:PROJECT`, or `.` for the newest session of this
     directory.
     """

@@ -29,7 +29,7 @@ class InstallOptions(OptionGroup):
         choices=SCOPES,
         default="user",
         show_default=True,
-        help="Install for you in all projects, for everyone in this project, or for you in this project.",
+        help="Install for yourself in all projects, or in this project for everyone or only yourself.",
     )
     is_sure: bool = shared.is_sure
     is_dry: bool = shared.is_dry

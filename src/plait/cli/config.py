@@ -132,7 +132,7 @@ def unset_command(request: Request, key: str = key_argument) -> None:
 
 @command(examples="plait config edit")
 def edit_command(request: Request) -> None:
-    """Edit `config.toml` in your editor; a new one lists every setting with its description."""
+    """Edit `config.toml` in your editor; a new file lists every setting with its description."""
     path = find_config_file()
     if not path.exists():
         change_config(lambda _: write_template())

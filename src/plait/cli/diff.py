@@ -47,7 +47,7 @@ def diff_command(
     """Compare two branches of SESSION: prompts, answers, files.
 
     Without `--branch`, the active branch and the newest other branch are compared. Their common
-    part is shown once, and figures start at the fork.
+    part is shown once, and the figures count from the fork.
     """
     archive = request.priced_archive
     meant = archive.session(session, request.settings.directory)

@@ -88,7 +88,7 @@ def doctor_command(
                 outcome = (
                     f"{format_count(lost, 'line')} lost" if lost else "every line is accounted for"
                 )
-                checked = f" · reader checked with {row['verified']}" if row["verified"] else ""
+                checked = f" · reader tested with {row['verified']}" if row["verified"] else ""
                 text = f"{agent}: {files}, {lines}: {outcome}{checked}"
                 output.print(text, style="bold red" if lost else "")
             _print_graph(output, graph)
@@ -181,7 +181,7 @@ def _print_graph(output: Output, graph: SessionGraph) -> None:
         output.print(f"reasons for forks: {format_counts(account.rungs)}")
     results = format_count(account.tool_results, "tool result")
     reached, orphaned = account.tool_results_reachable, account.tool_results_orphaned
-    calls = f"{format_number(reached)} with their call, {format_number(orphaned)} without one"
+    calls = f"{format_number(reached)} with their call, {format_number(orphaned)} without a call"
     output.print(f"{results}: {calls}")
     if account.balanced:
         output.print("the graph is complete: every node occurs once", style="green")

@@ -76,7 +76,7 @@ class CopyOptions(EditOptions):
     """How to carry out a plan whose result can be resumed."""
 
     is_proved: bool = option(
-        "--prove", help="Check the result by resuming it with your `claude`, offline."
+        "--prove", help="Check the result by resuming it offline with the installed `claude`."
     )
 
     def __init__(self, **values: Any) -> None:
@@ -389,7 +389,7 @@ def switch_command(
         "--branch",
         required=True,
         metavar="B",
-        help="A branch by name or number as in `plait log` and `plait paths`, or its last record.",
+        help="A branch's name or number, as in `plait log` and `plait paths`, or its last record.",
     ),
 ) -> None:
     """Make another branch of SESSION the one that Claude Code resumes.
@@ -449,7 +449,7 @@ def _check_session(request: Request, name: str, *, as_json: bool) -> int:
     else:
         output.print_heading(request.archive.facts(session))
         if report.ok:
-            output.print("no rule is broken", style="green")
+            output.print("no rule violations", style="green")
     if report.ok:
         return 0
     if not as_json:
@@ -475,8 +475,8 @@ def repair_command(
     request: Request,
     how: InPlaceOptions,
     names: tuple[str, ...] = shared.sessions,
-    is_all: bool = option("--all", help="Every session that can be repaired."),
-    check: bool = option("--check", help="Only check one session against the rules."),
+    is_all: bool = option("--all", help="Repair every session that can be repaired."),
+    check: bool = option("--check", help="Check one session against the rules; change nothing."),
 ) -> int:
     """Repair each SESSION so that it resumes with its full history.
 
@@ -592,7 +592,7 @@ def port_command(
     """Pack SESSION or PROJECT into one file, or unpack such a FILE on another machine.
 
     Everything that belongs to the sessions is included: agents, tool results, file backups,
-    to-do lists, prompts. Unpacking adapts paths to DIR and the home folder there, and overwrites
+    to-do lists, prompts. Unpacking adapts paths to DIR and your home folder, and overwrites
     nothing.
     """
     is_redacted = redacted or strict or bool(rules)
@@ -659,7 +659,7 @@ def undo_command(
     is_forced: bool = option("--force", help="Undo even if a file has changed since the edit."),
     as_json: bool = shared.as_json,
 ) -> None:
-    """Undo the last edit, or edit ID: restore the previous bytes, times and modes.
+    """Undo the last edit, or the edit with this ID: restore the previous bytes, times and modes.
 
     Only what the edit changed is restored. If a file has changed since, `--force` is needed.
     """
@@ -672,7 +672,7 @@ def undo_command(
     if is_forgotten:
         if id_ is None:
             raise UserError(
-                "name the edit whose backup to delete", "`plait undo ID --forget`, or `all`"
+                "say which edit's backup to delete", "`plait undo ID --forget`, or `all`"
             )
         journals = archive.journals
         ids = [edit.id for edit in journals.edits()] if id_ == "all" else [id_]
@@ -681,7 +681,7 @@ def undo_command(
             output.json({"forgotten": forgotten})
         else:
             count = format_count(len(forgotten), "edit")
-            output.print(f"{count} forgotten; they can no longer be undone")
+            output.print(f"{count} forgotten; undo is no longer possible")
         return
     edit = archive.journals.finish(id_) if is_finished else archive.undo(id_, force=is_forced)
     entry = build_edit_row(edit)

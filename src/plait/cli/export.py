@@ -102,7 +102,7 @@ def export_command(request: Request, asked: ExportOptions, redaction: shared.Red
     """Export transcripts of sessions, one for each path.
 
     Secrets, user names in paths, hosts, addresses and accounts are redacted; a report in the
-    output folder lists where.
+    output folder lists the places.
     """
     if not asked.names and not asked.is_all and not asked.project:
         raise UserError(
@@ -179,7 +179,7 @@ def _write_folder(request: Request, plan: ExportPlan, asked: ExportOptions) -> N
     if plan.redactor:
         report = plan.redactor.report
         redacted = f"redacted: {format_counts(report.kinds)}" if report else "nothing was redacted"
-        output.note(f"{redacted}; {path / REPORT} has details and what redaction can miss")
+        output.note(f"{redacted}; {path / REPORT} has details and lists what redaction can miss")
 
 
 def _with_status(output: Output, files: Iterable[File]) -> Iterator[File]:

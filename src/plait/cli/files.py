@@ -191,8 +191,8 @@ def files_command(
 ) -> None:
     """List the files that SESSION changed, with the net change of each.
 
-    With `--at`, list the files as they were after that turn; with `-o` too, write those whose
-    content is known into a folder.
+    With `--at`, list the files as they were after that turn; with `-o`, also write those with
+    known content to a folder.
     """
     output, archive, source = request.output, request.archive, request.session(session)
     if turn is None:
@@ -224,9 +224,7 @@ def files_command(
             reason = f"  {file.why}" if file.why else ""
             output.print_unwrapped(f"{state:<18} {safe_line(file.path)}{reason}")
         if files:
-            output.print(
-                "`-o DIR` writes the files whose content is known to a folder", style="dim"
-            )
+            output.print("`-o DIR` writes all files with known content to a folder", style="dim")
         else:
             output.print(NO_CHANGES)
     else:
@@ -253,7 +251,7 @@ def net_lines(changes: Sequence[NetChange], width: int | None) -> Iterator[str]:
             turns = f"{first} … {change.turns[-1]}"
         state = "new" if change.is_new else "changed"
         net = f"+{change.added} −{change.removed}" if change.is_known else "unknown"
-        others = " (also changed by others)" if change.has_others else ""
+        others = " (also changed outside this session)" if change.has_others else ""
         path = safe_line(change.path)
         rows.append((state, net, str(change.changes), turns, path, others))
     figures = align_cells([row[:4] for row in rows], right=(1, 2))

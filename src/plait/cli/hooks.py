@@ -193,7 +193,7 @@ def hooks_command(request: Request, as_json: bool = shared.as_json) -> None:
     output.print(f"worker: {'running' if is_running else 'idle; the next hook starts it'}")
     if failed:
         jobs, last = format_count(len(failed), "job"), failed[-1]
-        output.print(f"failed: {jobs}, the last {last.job}: {last.reason}")
+        output.print(f"failed: {jobs}, most recently {last.job}: {last.reason}")
     output.print(f"log: {folder / WORKER_LOG}")
 
 

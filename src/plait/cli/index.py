@@ -47,7 +47,7 @@ def index_command(
                 f"{sessions}, {format_count(found.turns, 'turn')}, {found.passages:,} passages"
             )
             output.print(
-                f"{format_bytes(found.bytes)} of logs in {format_bytes(found.size)} on disk"
+                f"{format_bytes(found.bytes)} of logs indexed in {format_bytes(found.size)} on disk"
             )
             changed = (
                 f"{format_count(found.changed, 'file')} changed since; `plait index` updates it"

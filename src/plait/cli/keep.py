@@ -109,7 +109,7 @@ def keep_command(
     if install or uninstall:
         if names or project or backups or (install and uninstall):
             raise UserError(
-                "`--install` and `--uninstall` apply to all sessions", "use one of them alone"
+                "`--install` and `--uninstall` apply to all sessions", "use either on its own"
             )
         change_automation(
             request,
@@ -209,7 +209,7 @@ def _print_plan(request: Request, plan: KeepPlan, *, as_json: bool) -> None:
 
 @command(examples="plait keep status")
 def status_command(request: Request, as_json: bool = shared.as_json) -> None:
-    """Show what is backed up, what is not, and what the cleanup will delete when."""
+    """Show what is backed up, what is not, what the cleanup will delete, and when."""
     output = request.output
     with request.open_archive(no_index=False) as archive:
         status = archive.keep.status()
@@ -226,7 +226,7 @@ def status_command(request: Request, as_json: bool = shared.as_json) -> None:
         yet = " yet" if status.unkept else ""
         output.print(f"no backup{these}{yet}", style="bold")
     if status.ratio:
-        size = f"{format_bytes(status.bytes)} in {format_bytes(status.stored_bytes)} on disk"
+        size = f"{format_bytes(status.bytes)} stored in {format_bytes(status.stored_bytes)} on disk"
         output.print(f"{size}, {status.ratio:.1f} to 1")
     if status.elsewhere:
         output.print(f"{format_count(status.elsewhere, 'session')} backed up from other folders")
@@ -240,11 +240,13 @@ def status_command(request: Request, as_json: bool = shared.as_json) -> None:
     elif not status.kept:
         output.print("there are no sessions to back up")
     elif status.kept == status.gone:
-        output.print("all of these sessions are deleted: `plait restore SESSION` restores one")
+        output.print(
+            "all of these sessions have been deleted: `plait restore SESSION` restores one"
+        )
     else:
         output.print("everything is backed up", style="green")
     if not any(root.logs.exists() for root in request.archive.roots):
-        output.print("Claude Code's session folder was not found: `--root DIR` names it")
+        output.print("Claude Code's session folder was not found: specify it with `--root DIR`")
     for way in ways:
         output.print(f"backed up automatically {WAYS[way]}")
     if not ways:
@@ -319,19 +321,19 @@ def forget_command(
         "--max-age",
         type=float,
         metavar="DAYS",
-        help="Delete sessions not written to for longer than this.",
+        help="Delete sessions that have not been written to for this many days.",
     ),
     max_size: str | None = option(
         "--max-size",
         metavar="SIZE",
         help="Delete the oldest sessions until the backup is no larger than this, for example 5GB.",
     ),
-    is_sure: bool = option("--yes", help="Delete them; otherwise only list them."),
+    is_sure: bool = option("--yes", help="Delete the sessions; otherwise only list them."),
     as_json: bool = shared.as_json,
 ) -> None:
     """Delete sessions from the backup, by name, age or total size.
 
-    Sessions that Claude Code still has stay there. Sessions that exist only in the backup are
+    Claude Code's own logs are not touched. Sessions that exist only in the backup are
     lost for good.
     """
     keep = request.archive.keep
@@ -415,9 +417,9 @@ def rescue_command(
     if count > MOST_RESCUED:
         output.print(f"  and {count - MOST_RESCUED} older ones")
     if rescued.unchanged:
-        output.print(f"{format_count(rescued.unchanged, 'session')} reconstructed before")
+        output.print(f"{format_count(rescued.unchanged, 'session')} already reconstructed")
     if rescued.bare:
-        output.print(f"{format_count(rescued.bare, 'session')} left only an id or commands")
+        output.print(f"{format_count(rescued.bare, 'session')} left nothing but an id or commands")
     if rescued.unread:
         output.note(f"{format_count(rescued.unread, 'line')} of `history.jsonl` cannot be read")
     sessions = format_count(count, "session")
@@ -456,7 +458,7 @@ def unpack_command(
 ) -> None:
     """Merge a FILE packed on another machine into the backup.
 
-    Sessions that are already in the backup stay unchanged; running it twice has no further effect.
+    Sessions that are already in the backup stay unchanged; merging a file again has no effect.
     """
     merged = request.archive.keep.unpack(Path(file))
     if as_json:
@@ -483,13 +485,13 @@ def restore_command(
     to: str | None = option("--to", metavar="DIR", help="Restore into this folder instead."),
     overwrite: bool = option("--overwrite", help="Overwrite files that differ."),
     touch: bool = option(
-        "--touch", help="Set its modification time to now, so that Claude Code's cleanup skips it."
+        "--touch", help="Set the log's modification time to now, so that the cleanup skips it."
     ),
     as_json: bool = shared.as_json,
 ) -> None:
-    """Restore SESSION from the backup to where it was: bytes, times and modes.
+    """Restore SESSION from the backup to its original path, with bytes, times and modes.
 
-    Restores everything that was backed up with it. Identical files that already exist are not
+    Restores everything that was backed up with the session. Identical files that already exist are not
     touched.
     """
     source, output = request.session(session), request.output
@@ -520,7 +522,7 @@ def restore_command(
         if to is None and not touch and written and now() - written >= CLEANUP:
             line = shell_command("plait", "restore", source.id[:SHORT_ID], "--touch")
             output.note(
-                "its old modification time was restored, so Claude Code's cleanup may delete it again; "
+                "the log's old modification time was restored, so Claude Code's cleanup may delete it again; "
                 f"`{line}` sets it to now"
             )
     if restored.damaged:

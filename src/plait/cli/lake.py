@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MOST_LISTED = 12
 MOST_CHARACTERS = 40
 
-LAKE_HELP = "The lake: a folder, s3://bucket/name, gs://…, az://…; default: as in the settings."
+LAKE_HELP = "The lake: a folder, s3://bucket/name, gs://…, az://…; default: from the settings."
 lake_option = option("--lake", metavar="URL", help=LAKE_HELP)
 
 
@@ -238,7 +238,7 @@ def build_command(
     """Add new and changed sessions to a lake.
 
     ROOT is a folder of logs, a backup of `plait keep`, or an address in an object store; the
-    default comes from `--root` and the settings. You can interrupt it at any time; it continues
+    default comes from `--root` and the settings. You can interrupt a build; the next one continues
     where it stopped.
     """
     require_lake_extra()
@@ -279,7 +279,7 @@ def _open_inputs(request: Request, places: Sequence[str]) -> tuple[Archive, list
     local = [Path(name) for name in names if name not in remote]
     stores = [path for path in local if StorePlace(path, path).exists and (path / "packs").is_dir()]
     if len(stores) > 1:
-        raise UserError("a build can read only one backup", "build them one after another")
+        raise UserError("a build can read only one backup", "build from one backup after another")
     roots = [path for path in local if path not in stores]
     for root in roots:
         check_log(root)
@@ -347,12 +347,12 @@ def ship_command(
     request: Request,
     chosen: ShipOptions,
     url: str | None = option(
-        "--to", metavar="URL", help="The lake to send to; default: as in the settings."
+        "--to", metavar="URL", help="The lake to send to; default: from the settings."
     ),
     is_dry: bool = shared.is_dry,
     install: str | None = shared.install(("systemd", "cron"), "Send every hour from now on."),
     uninstall: str | None = shared.uninstall(
-        ("systemd", "cron"), "Stop sending every hour; what was sent stays."
+        ("systemd", "cron"), "Stop the hourly sending; what was already sent stays."
     ),
     is_sure: bool = option("-y", "--yes", help="Install without asking for confirmation."),
     as_json: bool = shared.as_json,
@@ -360,7 +360,7 @@ def ship_command(
     """Send what is new in this machine's sessions to a remote lake.
 
     Nothing is sent unless you run or install this. By default, only figures are sent: no text, no
-    paths, no names. You can interrupt it at any time; it continues where it stopped. `--dry-run`
+    paths, no names. You can interrupt a run; the next one continues where it stopped. `--dry-run`
     shows exactly what would be sent: sessions, tables, columns with values, bytes.
     """
     if install or uninstall:

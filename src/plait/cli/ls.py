@@ -364,5 +364,5 @@ def print_no_sessions(request: Request) -> None:
 def _note_stray_logs(request: Request) -> None:
     count = sum(len(list_stray_logs(root)) for root in request.archive.roots)
     if count:
-        logs = f"{format_count(count, 'log')} outside the `projects` folder not read"
+        logs = f"not read: {format_count(count, 'log')} outside the `projects` folder"
         request.output.print_message(f"{logs}; `plait doctor` lists them")

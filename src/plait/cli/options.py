@@ -350,7 +350,7 @@ def global_options(function: F) -> F:
             "--debug",
             "is_debugging",
             is_flag=True,
-            help="Also write this to a redacted log file for bug reports.",
+            help="Also write these messages to a redacted log file for bug reports.",
         ),
     )
     @wraps(function)

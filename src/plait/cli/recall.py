@@ -40,7 +40,7 @@ def budget_option(default: int) -> Any:
         metavar="TOKENS",
         default=default,
         show_default=True,
-        help="At most this many tokens, up to 9000.",
+        help="Print at most this many tokens; the maximum is 9000.",
     )
 
 
@@ -51,7 +51,7 @@ class AnswerOptions(OptionGroup):
         "--project",
         metavar="NAME",
         default=".",
-        help="A project; this directory's by default, '*' for all.",
+        help="A project, or '*' for all; default: this directory's project.",
     )
     budget: int = budget_option(2000)
     no_redact: bool = no_redact_option
@@ -186,7 +186,7 @@ def handoff_command(
     to: str | None = option(
         "--to", metavar="AGENT", help="Also print the command that starts this agent."
     ),
-    file: str | None = option("-o", "--output", metavar="FILE", help="Write the brief here."),
+    file: str | None = option("-o", "--output", metavar="FILE", help="Write the brief to FILE."),
     budget: int = budget_option(4000),
     no_redact: bool = no_redact_option,
     as_json: bool = shared.as_json,

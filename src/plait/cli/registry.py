@@ -120,7 +120,7 @@ COMMANDS_BY_GROUP: dict[str, tuple[Command, ...]] = {
     ),
     "Team": (
         Command("lake", "Collect sessions as tables and query them with SQL.", "lake", "network"),
-        Command("lake ask", "Run a saved query, or list them.", "lake_query", "network"),
+        Command("lake ask", "Run a saved query, or list all of them.", "lake_query", "network"),
         Command("lake build", "Add new and changed sessions to a lake.", "lake", "network"),
         Command("lake forget", "Remove all sessions of a source.", "lake", "network"),
         Command("lake ls", "List the sources in a lake.", "lake", "network"),

@@ -155,7 +155,7 @@ def context_command(
     as_: Literal["client", "sdk"] = option(
         "--as",
         default="client",
-        help="Show it as Claude Code sends it, or as the Python SDK returns it.",
+        help="Show the context as Claude Code sends it, or as the Python SDK returns it.",
     ),
     full: bool = option("--full", help="Show every block: reminders, system text, signatures."),
     as_json: bool = shared.as_json,

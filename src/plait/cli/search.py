@@ -126,9 +126,9 @@ def search_command(
     sort: "SearchSort | None" = option(
         "--sort",
         choices=["relevance", "time"],
-        help="Sort by relevance or newest first; default: relevance if there are words.",
+        help="Sort by relevance, or newest first; default: relevance if QUERY has words.",
     ),
-    each: bool = option("--each", help="List every matching passage, not one per turn."),
+    each: bool = option("--each", help="List every matching passage, not just one per turn."),
     starred: bool = option("--starred", help="Only in starred sessions."),
     is_open: bool = option("--open", help="Show the turn of the first match."),
     as_json: bool = shared.as_json,
@@ -136,7 +136,7 @@ def search_command(
     """Search everything that was said, run or printed in any session.
 
     All words must occur in one passage. Also: "quotes" for phrases, star*, OR, NOT, ( ) and
-    similar~ words. Fields narrow it down: tool:Bash outcome:failed in:prompt project:shop
+    similar~ words. Fields narrow the search: tool:Bash outcome:failed in:prompt project:shop
     branch:abandoned before:2026-11 after:7d file:app.py model:opus session:3f2a. Fields
     alone list all their matches, newest first.
     """

@@ -271,10 +271,10 @@ def open_command(
     request: Request,
     session: str | None = argument(shell_complete=shared.complete_session),
     turn: int | None = option("--turn", "--at", least=1, metavar="N", help="Open this turn."),
-    is_printed: bool = option("--print", help="Print the file to open instead."),
-    is_key_printed: bool = option("--print-key", help="Print the key for programs instead."),
+    is_printed: bool = option("--print", help="Print the path of the file to open."),
+    is_key_printed: bool = option("--print-key", help="Print the key that programs need."),
 ) -> None:
-    """Open Plait in your web browser, at SESSION and its turn if given.
+    """Open Plait in your web browser, at SESSION or one of its turns if given.
 
     If no server is running for these sessions, one is started in the background. It stops after
     four hours without an open page; `plait serve --stop` stops it at once.

@@ -38,7 +38,7 @@ def star_command(
     stars, output = request.archive.stars, request.output
     if turn is not None or branch is not None or lists_turns:
         if len(names) > 1 or (turn is not None and not names):
-            raise UserError("a turn belongs to one session", "`plait star SESSION --turn TURN`")
+            raise UserError("`--turn` takes one session", "`plait star SESSION --turn TURN`")
         name = names[0] if names else None
         if name is not None and turn is not None:
             pin = (stars.unpin if remove else stars.pin)(request.session(name), turn, branch)

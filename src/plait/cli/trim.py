@@ -79,7 +79,7 @@ class CutOptions(OptionGroup):
     tools: tuple[str, ...] = option(
         "--tool",
         metavar="NAME",
-        help="Calls of this tool, or of all that match, as in `mcp__x__*`.",
+        help="Calls of this tool, or of all tools that match a pattern such as `mcp__x__*`.",
     )
     calls: tuple[str, ...] = option("--call", metavar="ID", help="The call with this id.")
     larger_than: int | None = option(
@@ -97,7 +97,7 @@ class CutOptions(OptionGroup):
         help="Remove calls with their results, truncate results, or replace them with one line.",
     )
     keep: int | None = option(
-        "--keep", least=0, metavar="N", help="Characters to keep of a truncated result."
+        "--keep", least=0, metavar="N", help="How many characters of a truncated result to keep."
     )
 
 

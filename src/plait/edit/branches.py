@@ -635,7 +635,7 @@ class _Graft:
         side_files = self.list_side_files(target.id)
         size = other.stamp.size + len(data)
         reasons = dict.fromkeys(why for _, why in added)
-        kept = Change("kept", other.lines, "only new lines")
+        kept = Change("kept", other.lines, "only lines are added")
         return Plan(
             operation="graft",
             source=target,

@@ -458,7 +458,7 @@ def _iter_dangling_pointers(log: CheckedLog) -> Iterator[Pointer]:
 
 
 @log_rule(
-    "known parent", "each parent is in the session, or in another file if it was there before"
+    "known parent", "each parent is in the session, or still in the other file where it was before"
 )
 def find_unknown_parents(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find records whose parent does not exist."""

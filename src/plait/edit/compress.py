@@ -655,7 +655,7 @@ def plan_compress(
         if not band.turns:
             why = f"{NOTHING}: there are no older turns"
         else:
-            why = f"{NOTHING}: the older turns are already compressed, or have only prompts"
+            why = f"{NOTHING}: the older turns are already compressed, or contain only prompts"
         return plan_nothing("compress", subject, stamp, before, untouched=NOTHING, why=why)
     note_removed_tokens(draft, weights)
     plan = plan_draft(

@@ -117,9 +117,9 @@ PRESET_NAMES: tuple[Preset, ...] = get_args(Preset)
 WAYS: tuple[Way, ...] = get_args(Way)
 TRIM_KINDS = {
     "thinking": "Claude's thinking.",
-    "images": "Images and documents; a note replaces each.",
+    "images": "Images and documents; each is replaced by a note.",
     "attachments": "What Claude Code attached: files, diagnostics, hook output.",
-    "progress": "Progress reports of tools; they are never sent.",
+    "progress": "Progress reports from tools; they are never sent.",
     "snapshots": "File snapshots; they are never sent.",
     "request_logs": "Claude Code's notes about its own requests; they are never sent.",
     "rereads": "Reads of a file that was read or changed again later.",
@@ -603,8 +603,8 @@ def remove_mentions(record: Record, calls: Set[str]) -> bytes | None:
     return record.raw
 
 
-USAGE_MOVED = "now has the usage figures of a removed line of its response"
-END_MOVED = "now has the stop reason of a removed line of its response"
+USAGE_MOVED = "now has the usage figures of a removed line of the same response"
+END_MOVED = "now has the stop reason of a removed line of the same response"
 
 
 def keep_response_ends(draft: Draft) -> None:

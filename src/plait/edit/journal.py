@@ -199,9 +199,9 @@ def resolve_in_home(home: Path, name: str) -> Path:
         return state
     parts = PurePosixPath(name).parts
     if not parts or "/" in parts or ".." in parts or "\0" in name or PLAIT_FOLDER in parts:
-        raise ValueError("it names a file that is not the session's")
+        raise ValueError("it names a file that does not belong to the session")
     if (home / PROJECTS).is_dir() and parts[0] not in PARTS_OF_A_CONFIG:
-        raise ValueError("it names a file that is not the session's")
+        raise ValueError("it names a file that does not belong to the session")
     return home.joinpath(*parts)
 
 
@@ -220,7 +220,7 @@ def resolve_real_path(home: Path, path: Path) -> Path:
         if real.is_relative_to(home):
             hint = f"write the session to a folder in '{home / PROJECTS}', or outside '{home}'"
             raise Refused(f"sessions cannot be written to '{path}'", hint) from None
-        hint = f"`--root '{path.parent.resolve()}'` edits it there"
+        hint = f"`--root '{path.parent.resolve()}'` edits the file there"
         raise Refused(f"'{path}' is outside '{home}'", hint) from None
 
 
@@ -813,7 +813,7 @@ NO_EDIT = ""
 """The id of an edit that changed nothing; the journal does not have it."""
 LOCK_SECONDS = 5.0
 """Seconds to wait for another edit to end."""
-LIST_THEM = "`plait undo --list` shows them"
+LIST_THEM = "`plait undo --list` shows all edits"
 
 
 def find_home(path: Path, config: Path | None = None) -> Path:
@@ -922,7 +922,7 @@ class Journal:
                     hint = f"`plait undo {entry.edit.id}` discards what it had prepared"
                     raise Refused(f"the edit '{entry.edit.id}' had not changed any files yet", hint)
                 case state:
-                    raise Refused(f"the edit '{entry.edit.id}' is {state}, nothing to finish")
+                    raise Refused(f"the edit '{entry.edit.id}' is {state}: nothing to finish")
             return entry.edit
 
     def forget(self, id_: str) -> Edit:

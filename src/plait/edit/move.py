@@ -308,7 +308,7 @@ def plan_move(
         listed = ", ".join(f"'{item.old}'" for item in within[:MOST_NAMED])
         others = f" and {len(within) - MOST_NAMED} more" if len(within) > MOST_NAMED else ""
         session_notes.append(f"also moves its subdirectories: {listed}{others}")
-    session_notes.append("only the sessions are moved: move the directory itself yourself")
+    session_notes.append("only the sessions are moved, not the directory itself")
     if not with_texts:
         session_notes.append("paths in messages are unchanged: `--texts` rewrites them too")
     if any(folder.target != folder.folder and (folder.target / INDEX).exists() for folder in found):

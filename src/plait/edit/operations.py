@@ -390,7 +390,7 @@ class Plans:
         reported.
         """
         if not self._archive.roots:
-            raise UserError("no configuration folder to unpack into", "name it with `--root`")
+            raise UserError("no configuration folder to unpack into", "name one with `--root`")
         root = self._archive.roots[0]
         config = (root.config or root.path).resolve()
         if not config.is_dir() or (root.config is None and any(self._archive.files)):
@@ -470,7 +470,7 @@ def _match_project(archive: "Archive", what: SessionRef) -> ProjectSessions | No
     if len(found) > 1:
         places = ", ".join(f"'{item.config}'" for item in found)
         raise UserError(
-            f"several configuration folders have '{what}': {places}", "choose one with `--root`"
+            f"'{what}' is in several configuration folders: {places}", "choose one with `--root`"
         )
     if not found:
         raise UserError(f"no session was started in '{directory}' itself", LIST_THEM)

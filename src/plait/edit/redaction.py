@@ -382,7 +382,7 @@ def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
             f"the journal also keeps parts of the original from {count}: see `plait undo --list`"
         )
     if files := len(steps) - bool(changed):
-        notes.insert(0, f"also changes {format_count(files, 'file')} next to its log")
+        notes.insert(0, f"also changes {format_count(files, 'file')} next to the log")
     return Plan(
         operation="redact",
         source=subject,

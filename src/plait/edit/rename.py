@@ -62,7 +62,7 @@ def plan_tag(subject: Subject, word: str | None) -> Plan:
             break
     kept = kept.strip()
     if not kept:
-        raise UserError("the tag is empty", "leave it out to remove the tag")
+        raise UserError("the tag is empty", "`plait tag SESSION --remove` removes the tag")
     return plan_line(subject, "tag", new.make_tag_line(subject.id, kept), "the tag")
 
 
@@ -99,7 +99,7 @@ def plan_append(
         steps=(Append(subject.log.path, data, stamp),),
         before=before,
         after=after,
-        changes=(Change("kept", before.lines, "only a new line"), Change("added", 1, why)),
+        changes=(Change("kept", before.lines, "only one line is added"), Change("added", 1, why)),
         differences=(Difference(None, None, None, data.strip(b"\n"), why),),
         read=((subject.log.path, stamp),),
     )

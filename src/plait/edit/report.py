@@ -465,12 +465,10 @@ def format_proof(proof: "Proof") -> str:
     if proof.state == "not resumed":
         agreed = ", as `plait context` predicts" if proof.is_equal else ""
         message = UNSAFE.sub("\ufffd", proof.output or "no message")
-        return f"{client} does not resume it{agreed}: {message}"
+        return f"{client} does not resume the session{agreed}: {message}"
     if proof.is_equal is None:
-        return (
-            f"{client} resumes it but asks to compact it first, because it is too long to continue"
-        )
+        return f"{client} resumes the session but asks to compact it first, because it is too long"
     sent = format_count(proof.messages, "message")
     if proof.is_equal:
-        return f"{client} resumes it and sends the same {sent} that `plait context` shows"
-    return f"{client} resumes it, but sends something else than `plait context` shows: {proof.difference}"
+        return f"{client} resumes the session and sends the same {sent} that `plait context` shows"
+    return f"{client} resumes the session, but differs from `plait context`: {proof.difference}"

@@ -138,7 +138,7 @@ def plan_delete(subject: Subject) -> Plan:
     side_files = [(path, was) for path, was in found if was is not None]
     gone = ((subject.log.path, stamp), *side_files)
     notes = (
-        (f"also removes {format_count(len(side_files), 'file')} next to its log",)
+        (f"also removes {format_count(len(side_files), 'file')} next to the log",)
         if side_files
         else ()
     )

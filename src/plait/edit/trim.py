@@ -423,7 +423,7 @@ def parse_custom_presets(tables: Mapping[str, Any]) -> dict[str, CustomPreset]:
         for key, value in table.items():
             if key not in CUSTOM_KEYS:
                 known = ", ".join(CUSTOM_KEYS)
-                raise ConfigError(f"unknown setting '{key}' of {where}", f"options are {known}")
+                raise ConfigError(f"unknown setting '{key}' in {where}", f"options are {known}")
             kind, allowed = CUSTOM_KEYS[key]
             if type(value) is not kind or value not in allowed:
                 limits = "true or false" if kind is bool else f"a whole number up to {allowed[-1]}"
@@ -741,7 +741,7 @@ class _Chosen:
         begun = [item for item in known if item.startswith(name)]
         if len(begun) != 1:
             why = f"{len(begun)} calls start" if begun else "no call starts"
-            raise UserError(f"{why} with '{name}'", "`plait show SESSION --json` has their ids")
+            raise UserError(f"{why} with '{name}'", "`plait show SESSION --json` lists the ids")
         return begun
 
     def _is_wanted(self, call: str) -> bool:

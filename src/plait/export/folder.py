@@ -34,8 +34,8 @@ class ExportFolder:
         is_ours = (path / UNFINISHED).is_file() or self._read_manifest() is not None
         if path.is_dir() and any(path.iterdir()) and not is_forced and not is_ours:
             raise UserError(
-                f"'{path}' is not empty and not an earlier export",
-                "name another folder, or add `--force` to write into it",
+                f"'{path}' is not empty and is not an earlier export",
+                "choose another folder, or add `--force` to write into it",
             )
         self._output.make()
 

@@ -331,7 +331,7 @@ LEFT_OUT_WORDS: dict[str, tuple[str, str | None]] = {
     "documents": ("document", None),
     "branches": ("other branch", "other branches"),
     "agents": ("agent", None),
-    "times": ("time missing from the log", "times missing from the log"),
+    "times": ("timestamp missing from the log", "timestamps missing from the log"),
 }
 """Singular and plural of what is left out; items first."""
 
@@ -354,4 +354,4 @@ def format_left_out(counts: Mapping[str, int]) -> str:
 def format_left_out_note(format_: str, counts: Counter[str]) -> str | None:
     """Return a document's note on what it does not contain; None if it contains everything."""
     found = format_left_out(counts)
-    return f"Not contained in this {format_} document, only counted: {found}." if found else None
+    return f"Not included in this {format_} document, only counted: {found}." if found else None

@@ -50,9 +50,9 @@ REASONS: Mapping[WhyUnknown, str] = {
     "before": "written before the first known session",
     "between": "written by hand or by a command between sessions",
     "several": "written more than once: any of these turns may be the author",
-    "moved": "moved by a turn: the author is that turn or the first one that wrote it",
+    "moved": "moved by a turn: the author is that turn or the turn that first wrote it",
     "again": "removed and added again for a reason that no log shows",
-    "earlier": "committed to Git before it was written",
+    "earlier": "already in Git before any session wrote it",
     "unread": "the content is not in any log",
 }
 
@@ -387,7 +387,7 @@ def _apply_notes(
         note = notes.get(line.commit or "") if line.certainty == "unknown" else None
         author = note.find_author(git_line.path, git_line.number) if note else None
         if author and author.person is not None:
-            why = f"a Git note says that {author.person} typed it"
+            why = f"a Git note says that {author.person} typed this line"
             line = replace(line, why=why)
         elif author:
             line = replace(
@@ -484,7 +484,7 @@ def write_notes(plan: NotePlan) -> int:
     for note in plan.to_do:
         if run_git(plan.top, "notes", f"--ref={NOTES_REF}", "show", note.commit) != note.before:
             raise UserError(
-                f"the note of {note.commit[:10]} has changed since", "run the command again"
+                f"the note on {note.commit[:10]} has since changed", "run the command again"
             )
         assert note.after is not None
         blob = _write_git(plan.top, note.after.encode(), "hash-object", "-w", "--stdin").strip()

@@ -385,7 +385,7 @@ def read_history(
         if len(found) > 1:
             shown = ", ".join(f"'{path}'" for path in sorted(found)[:MOST_LISTED])
             raise UserError(
-                f"sessions have {len(found)} files that end in '{end}'",
+                f"sessions have {len(found)} files whose paths end in '{end}'",
                 f"choose one with `--as`: {shown}",
             )
         meant = next(iter(found), None)
@@ -553,17 +553,17 @@ def find_file_at(story: FileStory, moment: str, begun: str = "") -> FileAt:
             certainty="likely",
             is_there=first.is_there,
             since=first.time,
-            why=f"it was first seen at {first.time}",
+            why=f"the file was first seen at {first.time}",
         )
     text = story.text_of(version)
     if text is None or not text.is_whole:
-        why = "the log has only patches of it"
+        why = "the log has only patches for the file"
         if text is None:
-            why = "a change is logged, but not the content"
+            why = "a change is logged, but not the file's content"
         return FileAt(path=story.path, since=version.time, why=why)
     after, why = story.after(version), ""
     if after is not None and after.is_foreign and version.time < moment:
-        why = f"it was changed by others before {after.time}"
+        why = f"the file was changed by others before {after.time}"
     elif version.completed or not (version.text and version.text.is_whole):
         why = "lines outside the patches are taken from a later version"
     return FileAt(

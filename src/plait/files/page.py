@@ -78,7 +78,7 @@ def _summarize(changed_files: ChangedFiles) -> str:
         f"{format_count(len(changed), 'file')} changed{f', {lines}' if lines else ''}"
         if changed
         else "",
-        f"{format_count(read_only, 'other')} read only" if read_only else "",
+        f"{format_count(read_only, 'other')} only read" if read_only else "",
     )
 
 
@@ -117,7 +117,7 @@ def _render_by_file(
         f"<li>{_render_file(head, file, directory)}</li>" for file in visible if not file.changes
     )
     changed_html = f'<ul class="stories">{changed}</ul>' if changed else ""
-    read_only_html = f'<h3>Read only</h3><ul class="stories">{read_only}</ul>' if read_only else ""
+    read_only_html = f'<h3>Only read</h3><ul class="stories">{read_only}</ul>' if read_only else ""
     return f"{pages}{changed_html}{read_only_html}{pages}"
 
 
@@ -173,7 +173,7 @@ def render_net_change(head: SessionHeader, file: ChangedFile, cut: Cut = CODE) -
     """Render the net change of a file as one patch."""
     net = file.net
     if net is None or not net.is_known:
-        return '<p class="hint">Unknown: the log does not hold enough of the file.</p>'
+        return '<p class="hint">Unknown: the log does not contain enough of the file.</p>'
     if not net.hunks:
         return '<p class="hint">No net change.</p>'
     table, hidden = render_patch(Patch(file.path, net.hunks, net.added, net.removed), cut)
@@ -208,7 +208,7 @@ def _render_turn(head: SessionHeader, turn: TurnFiles) -> str:
     )
     counts = join_dotted(
         format_count(len(changed), "file") + " changed" if changed else "",
-        f"{len(read_only)} read only" if read_only else "",
+        f"{len(read_only)} only read" if read_only else "",
     )
     file_names = ", ".join(name.rsplit("/", 1)[-1] for name in changed[:4])
     more = f" and {len(changed) - 4} more" if len(changed) > 4 else ""

@@ -107,7 +107,7 @@ def _name_sessions(files: Sequence[FileFacts]) -> SessionNames:
         home = names.homes[session] = max(
             numbers, key=lambda number: (latest[number], len(files[number].nodes), -number)
         )
-        sentence = f"{len(numbers)} files carry the session id {session}, this is the newest"
+        sentence = f"{len(numbers)} files have the session id {session}; this is the newest"
         names.findings.append(Finding("same-session", sentence, home))
         in_newest = {node.uuid for node in files[home].nodes}
         free = (f"{session}~{number}" for number in count(2) if f"{session}~{number}" not in known)

@@ -350,7 +350,7 @@ def build_lines(
         first = min(circle)
         attached[first] = above[first] = NO_NODE
         start = index.nodes[drafts.lines[first].walk.nodes[0]]
-        sentence = "sessions or agents claim to start in each other"
+        sentence = "sessions or agents are recorded as starting in each other"
         findings.append(Finding("tangled-lines", sentence, start.file, start.line, start.uuid))
     _adopt_agents(index, drafts, above, copy_files)
     reader = Reader(index, walks, drafts, findings)
@@ -452,7 +452,7 @@ class Reader:
         order = list(members) if is_in_order else sort_for_reading(members, self.before)
         if order is None:  # a call that comes below its own result
             node = nodes[members[0]]
-            sentence = "some results come before their calls from here on"
+            sentence = "from here on, some results come before their calls"
             self.findings.append(Finding("order", sentence, node.file, node.line, node.uuid))
             order = sort_for_reading(members, lambda number: (up[number],)) or list(members)
         return tuple([nodes[number].uuid for number in order])

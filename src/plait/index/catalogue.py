@@ -44,7 +44,7 @@ def write_error(folder: Path, error: Exception) -> SourceError:
     """Return the error for that."""
     message = " ".join(str(error).split())[:200]
     is_held = getattr(error, "sqlite_errorname", "").startswith(LOCKED_ERRORS) or IN_USE in message
-    hint = "stop the program that uses it" if is_held else "free disk space"
+    hint = "stop the program that is using the index" if is_held else "free disk space"
     return SourceError(
         f"cannot write the index in '{folder}': {message}",
         f"{hint}, or set PLAIT_CACHE_DIR to another folder",

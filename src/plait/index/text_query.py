@@ -190,7 +190,7 @@ class TextQueryBuilder:
             kinds = KIND_GROUPS.get(part, (part if part in KINDS else part.removesuffix("s"),))
             if not set(kinds) <= set(KINDS):
                 raise UserError(
-                    f"no passage has the kind '{part}'",
+                    f"no kind of passage named '{part}'",
                     f"kinds are {', '.join((*KINDS, *KIND_GROUPS))}",
                 )
             codes += [code for code, (kind, *_) in enumerate(SORTS) if kind in kinds]

@@ -377,7 +377,7 @@ def _render_insights_totals(insights: InsightsPage) -> str:
 
 def _format_session_counts(figures: ArchiveFigures) -> str:
     empty = figures.all_sessions - figures.sessions
-    prefix = f"{format_number(empty)} empty ones not counted; "
+    prefix = f"{format_number(empty)} empty, not counted; "
     return (prefix if empty else "") + format_count(figures.projects, "project")
 
 
@@ -489,7 +489,7 @@ def _render_files(insights: InsightsPage) -> str:
     ]
     heads = ("File", "Changes", "Added", "Removed", "Reads")
     return render_section(
-        "Files changed most", render_folded_table(heads, rows, "File", css_class=STACKED)
+        "Most changed files", render_folded_table(heads, rows, "File", css_class=STACKED)
     )
 
 
@@ -558,7 +558,7 @@ def _render_waste_totals(waste: Waste, base: Slice) -> str:
     share = format_saving_share(waste.least_usd, waste.total_usd, waste.input_usd)
     definite = format_money(waste.least_usd) if waste.least_usd else "$0"
     occurrences = sum(finding.count for finding in waste.findings)
-    sent = f"{format_money(waste.input_usd)} in all"
+    sent = f"{format_money(waste.input_usd)} in total"
     total = _build_waste_slice(base, part="cost").render_link(
         format_money(waste.total_usd), count=waste.total_usd
     )

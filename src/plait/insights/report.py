@@ -533,7 +533,7 @@ HABIT_WORDS: dict[HabitKind, HabitWords] = {
     "abandoned": HabitWords(
         "Answers are discarded by rewinding",
         "5 answers or more",
-        "rewind earlier, or fork before you try something",
+        "rewind sooner, or fork before you try something out",
     ),
     "oversized": HabitWords(
         "Small questions are sent to an expensive model",
@@ -542,37 +542,37 @@ HABIT_WORDS: dict[HabitKind, HabitWords] = {
     ),
     "rejects": HabitWords(
         "You often reject {subject}",
-        "5 calls or more, and 10% of all",
-        "state in CLAUDE.md or in a permission rule what Claude should not do",
+        "at least 5 calls, and 10% of all calls of the tool",
+        "use CLAUDE.md or a permission rule to tell Claude what not to do",
     ),
     "fails": HabitWords(
         "{subject} often fails",
-        "10 calls or more, and 20% of all",
+        "at least 10 calls, and 20% of all calls of the tool",
         "find out what the failures have in common; a line in CLAUDE.md often helps",
     ),
     "interrupts": HabitWords(
         "You often interrupt Claude",
-        "5 times or more, and in 10% of turns",
+        "at least 5 times, and in 10% of turns",
         "ask for a plan first",
     ),
     "takes back": HabitWords(
         "You often retract prompts before they are answered",
-        "5 prompts or more, and 10% of all",
-        "no action needed: it costs little",
+        "at least 5 prompts, and 10% of all prompts",
+        "no action needed: this costs little",
     ),
     "night": HabitWords(
         "You work at night",
-        "10 prompts or more between 23:00 and 5:00, and 20% of all",
+        "at least 10 prompts between 23:00 and 5:00, and 20% of all prompts",
         NO_SUGGESTION,
     ),
     "weekend": HabitWords(
         "You work on weekends",
-        "10 prompts or more, and 35% of all",
+        "at least 10 prompts, and 35% of all prompts",
         NO_SUGGESTION,
     ),
     "dear model": HabitWords(
-        "{subject} takes a larger share of cost than of responses",
-        "30% of the cost or more, and twice its share of responses",
+        "{subject} accounts for a larger share of cost than of responses",
+        "at least 30% of the cost, and twice the model's share of responses",
         "use another model for simpler questions",
     ),
     "compacts": HabitWords(

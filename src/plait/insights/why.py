@@ -65,10 +65,10 @@ CAUSE_REASONS: dict[MissCause, str] = {
     "process": "resumed or forked with different instructions",
     "model": "each model has its own cache",
     "changed": "version, instructions, tools or thinking settings changed",
-    "compaction": "preserved messages moved behind the summary",
+    "compaction": "preserved messages were moved after the summary",
     "rewind": "continued from an earlier message",
     "edited": "the history became shorter",
-    "unexplained": "a cache miss that nothing in the log explains",
+    "unexplained": "nothing in the log explains the cache miss",
 }
 WASTE_TITLES: dict[WasteKind, str] = {
     "pause": "Resent after the cache had expired",
@@ -91,14 +91,14 @@ WASTE_TIPS: dict[WasteKind, str] = {
     "process": "stay in one process: resuming and forking resend most of the context",
     "model": "change the model at the start of a task, or in a fork",
     "changed": "change versions, tools and instructions between sessions, not within one",
-    "rewind": "rewind within minutes: the cache drops messages that no request continues",
-    "unexplained": "nothing in the log explains it",
+    "rewind": "rewind within minutes: the cache drops messages that requests no longer use",
+    "unexplained": "the log does not show the cause",
     "reread": "ask only for what has changed, or trim stale reads",
-    "giant": "read only a part or filter in the command; `plait trim` shortens existing outputs",
+    "giant": "read part of a file or filter the output; `plait trim` shortens existing outputs",
     "unused": "search before reading a whole file",
     "startup": "every agent starts by reading its instructions: use agents for larger tasks",
     "retry": "tell Claude what to try instead",
-    "abandoned": "fork or rewind earlier",
+    "abandoned": "fork, or rewind sooner",
     "oversized": "use a smaller model for small questions, in a separate session",
 }
 

@@ -138,7 +138,7 @@ class Backups:
         """The store, which need not exist yet."""
         place = self._archive.store
         if place is None:
-            raise UserError("this archive has no store", "give its folder: Archive(roots, store=…)")
+            raise UserError("this archive has no store", "pass a folder: Archive(roots, store=…)")
         return Store.open(place.folder)
 
     def plan(self, sessions: SessionRefs = None, *, backups: bool = False) -> KeepPlan:

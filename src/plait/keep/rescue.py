@@ -567,8 +567,8 @@ NOWHERE = "/"
 """The directory of a session if it is unknown."""
 REASONS = {
     "named": "it names this session",
-    "co-authored": "co-authored by Claude after a prompt of this session",
-    "at the time": "made after a prompt of this session",
+    "co-authored": "co-authored by Claude, after a prompt in this session",
+    "at the time": "made after a prompt in this session",
 }
 INCOMPLETE_NOTE = (
     "This session is incomplete: its log and all answers are gone. `plait keep rescue` "
@@ -692,7 +692,7 @@ def describe_finds(session: LostSession) -> Iterator[str]:
     if session.backups:
         nameless = len({backup.key for backup in session.backups if not backup.file})
         unknown = (
-            f", including {_format_count(nameless, 'file')} of unknown name" if nameless else ""
+            f", including {_format_count(nameless, 'file')} with unknown names" if nameless else ""
         )
         yield f"{_format_count(len(session.backups), 'backup')} in file-history{unknown}"
     if session.commits:

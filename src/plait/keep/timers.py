@@ -144,5 +144,5 @@ def _check_single_line(text: str) -> None:
     if CONTROL.search(text):
         raise UserError(
             "a path or a setting contains a control character",
-            "`plait keep --install hook` works without them",
+            "`plait keep --install hook` needs no timer",
         )

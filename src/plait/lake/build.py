@@ -58,7 +58,7 @@ CHUNK_JOBS = 500
 BUILD_BITS = 63
 ALL_SESSIONS = ""
 """Represents the state of everything among the links of sessions; no session has this id."""
-GONE_REASON = "it shares records with deleted sessions: `--prune` builds it without them"
+GONE_REASON = "it shares records with deleted sessions: `--prune` builds it without those sessions"
 
 
 # Options and results
@@ -80,7 +80,7 @@ class BuildOptions:
         if hides_names(self.profile) and not self.key:
             raise UserError(
                 f"a lake with the profile '{self.profile}' needs a key",
-                "without one, anyone could guess names by trying them",
+                "without a key, anyone could find out names by guessing",
             )
 
     @cached_property
@@ -506,7 +506,7 @@ def build(
             raise UserError(
                 f"no sessions were found: pruning would remove everything from '{run.source}', "
                 "so nothing was pruned",
-                "check that the folder is right and its disk mounted",
+                "check that the folder is right and that its disk is mounted",
             )
     return run.run()
 

@@ -211,7 +211,7 @@ class RayEngine:
                 yield from batch.to_pylist()
         except ray.exceptions.RayError as error:
             raise SourceError(
-                f"the cluster gave up: {_describe_error(error)}", RESUME_HINT
+                f"the Ray cluster failed: {_describe_error(error)}", RESUME_HINT
             ) from error
 
 

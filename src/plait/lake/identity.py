@@ -28,7 +28,7 @@ def load_pseudonym_key(state: Path, file: Path | None = None) -> bytes:
     if len(key) < SHORTEST_KEY:
         raise UserError(
             f"the key in '{file}' is too short: names could be guessed",
-            f"at least {SHORTEST_KEY} bytes, as from `openssl rand -hex 32`",
+            f"use at least {SHORTEST_KEY} bytes, for example from `openssl rand -hex 32`",
         )
     return key
 

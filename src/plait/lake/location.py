@@ -99,7 +99,7 @@ def parse_location(url: str, options: Mapping[str, str] | None = None) -> Locati
         # deltalake would write to the folder 'a%20b' and then read from 'a b'.
         if escaped := _ESCAPED_LETTER.findall(folder):
             raise UserError(
-                f"'{folder}' cannot hold a lake: '{escaped[0]}' in it would be read as an escape",
+                f"'{folder}' cannot hold a lake: '{escaped[0]}' would be read as an escape code",
                 "choose another folder",
             )
         return Location(folder, options)

@@ -110,7 +110,7 @@ def _render_rest(months: Sequence[HiddenMonth]) -> str:
         for month in months
     )
     table = render_table(("Month", "People", "Sessions", "Tokens", "Cost"), rows)
-    note = "sessions you cannot see: monthly totals of several people"
+    note = "monthly totals of sessions you cannot see, each over several people"
     return render_section("Other sessions", table, note)
 
 

@@ -81,7 +81,7 @@ COMMON_COLUMNS = (
     Column("source", "text", "the source of the session"),
     Column("session", "text", "the session id", "id"),
     Column("project", "text", "the project folder; worktrees have their own", "named"),
-    Column("month", "text", "the month of its start, as 2026-11; `none` if unknown", "listed"),
+    Column("month", "text", "the month it started, such as 2026-11; `none` if unknown", "listed"),
 )
 """The columns that every table begins with; tables are partitioned by the last one."""
 
@@ -98,8 +98,8 @@ SESSIONS = _make_table(
     Column("title", "text", "the title", "worded"),
     Column("directory", "text", "the directory where it started", "named"),
     Column("git_branch", "text", "the Git branch at the end", "named"),
-    Column("started", "time", "the first time in its log"),
-    Column("ended", "time", "the last time in its log"),
+    Column("started", "time", "the earliest time in its log"),
+    Column("ended", "time", "the latest time in its log"),
     Column("version", "text", "the last version of Claude Code that wrote it", "listed"),
     Column("log_bytes", "int", "total size of its log files"),
     Column("log_lines", "int", "total lines of its log files"),
@@ -225,7 +225,7 @@ WASTE = _make_table(
     "waste",
     "one row per finding of avoidable spending",
     Column("kind", "text", "why: pause, reread, abandoned and so on"),
-    Column("key", "int", "the response that paid for it, as in `responses`"),
+    Column("key", "int", "the response that incurred the cost, as in `responses`"),
     Column("uuid", "text", "the record id", "id"),
     Column("time", "time", "when"),
     Column("entrypoint", "text", "the entry point: cli, SDK, editor", "listed"),
@@ -281,7 +281,7 @@ TEXT = _make_table(
     Column("uuid", "text", "the record id", "id"),
     Column("kind", "text", "prompt, answer, thinking, input, output and so on"),
     Column("state", "text", "active, abandoned, agent, service, recovered"),
-    Column("tool", "text", "the tool of a call", "named"),
+    Column("tool", "text", "the tool that was called", "named"),
     Column("time", "time", "when"),
     Column("text", "text", "the text", "worded"),
     is_in_counts=False,

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 
 PROFILE_SUMMARIES: dict[Profile, str] = {
-    "counts": "figures only: no text, no paths, no names",
-    "redacted": "all messages, without secrets and names",
-    "full": "everything unredacted: prompts, answers, files, secrets",
+    "counts": "counts only: no text, paths or names",
+    "redacted": "all messages, without secrets or names",
+    "full": "everything, unredacted: prompts, answers, files, secrets",
 }
 MAX_EXAMPLES = 3
 EXAMPLE_ROWS = 10_000

@@ -622,7 +622,7 @@ class Lake:
         deadline = (time.time() - COMMIT_DEADLINE.total_seconds()) * 1000
         if any(file.modified < deadline for batch in written for file in batch.all_files):
             raise SourceError(  # `tidy` may have deleted the files by now
-                f"the rows written to '{self.url}' was not committed in time",
+                f"the rows written to '{self.url}' were not committed in time",
                 "run the build again",
             )
         names = [name for name in TABLES if any(name in batch.files for batch in written)]

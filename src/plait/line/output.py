@@ -88,7 +88,7 @@ class OutputFolder:
         for part in parts[:-1]:
             folder = folder / part
             if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-                raise SourceError(f"refusing to write '{name}': '{folder}' is not a real folder")
+                raise SourceError(f"refusing to write '{name}': '{folder}' is a link or a file")
         return self.path.joinpath(*parts)
 
 

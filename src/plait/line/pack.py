@@ -163,7 +163,7 @@ class Pack:
                 yield pack
         except BROKEN as error:
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise self._refuse(f"cannot read it ({reason.lower()[:80]})") from error
+            raise self._refuse(f"it cannot be read ({reason.lower()[:80]})") from error
 
     def _check_entries(self, pack: zipfile.ZipFile) -> dict[str, int]:
         """Return the sizes of the entries; refuse one that is not a regular file."""
@@ -211,7 +211,7 @@ class Pack:
         if len({name.casefold() for name in names}) < len(names):
             raise self._refuse("two file names differ only in case")
         if {*names, MANIFEST} != {*sizes}:
-            raise self._refuse("its files are not those in its manifest")
+            raise self._refuse("its files are not the ones that its manifest lists")
         for file in self.manifest.files:
             if file.size != sizes[file.name]:
                 raise self._refuse(f"'{file.name}' does not have the size that the manifest gives")

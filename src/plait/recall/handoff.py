@@ -209,6 +209,6 @@ def format_start(agent: str, file: str, directory: str) -> str:
     starter = STARTERS.get(agent)
     if starter is None:
         raise UserError(f"unknown agent '{agent}'", f"choose from {', '.join(STARTERS)}")
-    prompt = quote(f"Read {file}: it hands over the work of an earlier session. Go on from there.")
+    prompt = quote(f"Read {file}: it is the brief of an earlier session. Continue from there.")
     move = f"cd {quote(directory)} && " if directory else ""
     return move + starter.format(prompt)

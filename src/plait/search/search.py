@@ -33,7 +33,7 @@ SearchWay: TypeAlias = Literal["words", "exact", "regex"]
 UNINDEXED = "cannot write the index: the logs were read instead"
 NO_INDEX_YET = "the index is still being built: results may be incomplete"
 OUTDATED = "cannot write the index: newer messages are not searched"
-INDEX_HINT = "give its folder: Archive(roots, index)"
+INDEX_HINT = "pass an index folder: Archive(roots, index)"
 MOST_WAITED = 1.0
 """Seconds a search waits for another process that is writing the index."""
 

@@ -259,9 +259,9 @@ def plan_resume(
     directory = next(reversed(named or held), None)
     config = _find_other_config(session.config, default)
     if session.is_kept:
-        why_not = "it is only in the backup: restore it first"
+        why_not = "the session is only in the backup; restore it first"
     elif session.file is None:
-        why_not = "it has no log; only its agents' logs are left"
+        why_not = "the session has no log; only its agents' logs are left"
     elif not is_uuid(session.id):
         why_not = f"'{session.id}' is not a UUID, which Claude Code requires"
     else:
@@ -323,7 +323,7 @@ def _iter_warnings(
             "Claude Code is already running this session; two processes would write to one log",
         )
     if directory is None:
-        yield ResumeWarning("no directory", "no record contains its directory")
+        yield ResumeWarning("no directory", "no record contains the session's directory")
     else:
         is_there = _is_folder(directory)
         if not is_there:
@@ -333,21 +333,21 @@ def _iter_warnings(
         if slug != session.project:
             yield ResumeWarning(
                 "elsewhere",
-                f"it is stored in project folder '{session.project}', "
+                f"the session is stored in project folder '{session.project}', "
                 f"but '{directory}' belongs to '{slug}': {FROM_ANYWHERE}",
             )
     if last and last[0] != directory:
         yield ResumeWarning(
             "moved",
-            f"its last directory was '{last[0]}', but its project folder belongs to '{directory}'",
+            f"the last directory was '{last[0]}', but the project folder belongs to '{directory}'",
         )
     if session.path.stem != session.id:
         yield ResumeWarning(
             "renamed",
-            f"its file is '{session.path.name}', not '{session.id}.jsonl': {BY_PATH}",
+            f"the session's file is '{session.path.name}', not '{session.id}.jsonl': {BY_PATH}",
         )
     if session.config is None:
-        sentence = f"its log is outside Claude Code's folders: {BY_PATH}"
+        sentence = f"the log is outside Claude Code's folders: {BY_PATH}"
         yield ResumeWarning("no config", sentence)
 
 
@@ -388,10 +388,10 @@ def client_command(resume: Resume, *, force: bool = False) -> list[str]:
         hint = f"`plait resume {resume.session[:8]} --restore --run`"
         raise UserError(f"refusing to run: {resume.why_not}", *[hint] * resume.is_kept)
     if gone := resume.warning("gone", "no directory"):
-        hints = [f"`{join(resume.command)}` may find it from any directory"]
+        hints = [f"`{join(resume.command)}` may find the session from any directory"]
         if resume.directory:
             create = join(("mkdir", "-p", resume.directory))
-            hints.insert(0, f"`{create}` recreates it")
+            hints.insert(0, f"`{create}` recreates the directory")
         raise UserError(f"refusing to run: {gone.sentence}", *hints)
     live = resume.warning("live")
     if live and not force:

@@ -124,7 +124,7 @@ class StarFile:
         return found
 
     def _unreadable(self, why: str) -> SourceError:
-        return SourceError(f"'{self.path}' {why}", "move it away to start with an empty list")
+        return SourceError(f"'{self.path}' {why}", "move it elsewhere to start with an empty list")
 
     def _update(self, change: Callable[[Table], bool]) -> bool:
         try:

@@ -87,11 +87,11 @@ SETTINGS: dict[str, Setting] = {
     ),
     "cache_dir": Setting(
         str,
-        "Folder of the index, which can be deleted; each set of roots has its own.",
+        "Folder for the index, which can be deleted; each set of roots has its own.",
         "$PLAIT_CACHE_DIR",
     ),
     "data_dir": Setting(
-        str, "Folder of backed-up logs, the journal and backups.", "$PLAIT_DATA_DIR"
+        str, "Folder for backed-up logs, the journal and backups.", "$PLAIT_DATA_DIR"
     ),
     "state_dir": Setting(
         str,
@@ -124,7 +124,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     "otlp_headers": Setting(
         str,
-        "Headers to send with them: `name=value,name=value`.",
+        "Headers to send with traces: `name=value,name=value`.",
         "$PLAIT_OTLP_HEADERS",
         is_secret=True,
     ),
@@ -137,7 +137,7 @@ SETTINGS: dict[str, Setting] = {
         "$LANGFUSE_PUBLIC_KEY",
     ),
     "langfuse_secret_key": Setting(
-        str, "Secret key of the project.", "$LANGFUSE_SECRET_KEY", is_secret=True
+        str, "Secret key of the Langfuse project.", "$LANGFUSE_SECRET_KEY", is_secret=True
     ),
     "trace_content": Setting(
         str,
@@ -190,8 +190,8 @@ SETTINGS: dict[str, Setting] = {
     "lake_team": Setting(str, "Team these sessions belong to in a lake."),
     "lake_key": Setting(
         str,
-        "File with the key for pseudonyms in a lake with the profile `counts`, which a team may"
-        " share; default: a random key, generated once.",
+        "File with the key for pseudonyms in a lake with the profile `counts`; a team may"
+        " share it; default: a random key, generated once.",
     ),
     "ship_to": Setting(
         str,

@@ -828,14 +828,14 @@ class Store:
         if to is None and session.is_foreign:
             raise UserError(
                 f"session '{session.session}' came from another machine",
-                "choose where with `--to DIR`",
+                "choose where to restore it: `--to DIR`",
             )
         home = Path(session.root) if to is None else to
         places: list[Path] = []
         for file in session.files:
             parts = PurePosixPath(file.path).parts
             if not parts or any(part in ("/", "..", "") or "\0" in part for part in parts):
-                raise SourceError(f"refusing to write '{file.path[:80]}': it points elsewhere")
+                raise SourceError(f"refusing to write '{file.path[:80]}': it is outside the folder")
             places.append(home.joinpath(*parts))
         there = [os.path.lexists(path) for path in places]
         pairs = [*zip(session.files, places, there, strict=True)]
@@ -856,8 +856,8 @@ class Store:
         if in_the_way and not overwrite:
             more = f" and {len(in_the_way) - 1} more" if len(in_the_way) > 1 else ""
             raise Refused(
-                f"'{in_the_way[0]}'{more} exists and differs from the backup",
-                "restore it elsewhere with `--to DIR`, or overwrite it with `--overwrite`",
+                f"not the same as in the backup: '{in_the_way[0]}'{more}",
+                "restore to another folder with `--to DIR`, or overwrite with `--overwrite`",
             )
         missing = [pair for pair in pairs if pair[1] not in same]
         restoring = _Restoring(self, partial, [file for file, _, _ in missing], report)

@@ -105,8 +105,8 @@ def _split_url(url: str) -> SplitResult:
         )
     if parts.username or parts.password:
         raise ConfigError(
-            f"the address of '{parts.hostname}' contains a name or a password",
-            "put them into `otlp_headers`: addresses are shown, headers are not",
+            f"the address of '{parts.hostname}' contains a user name or a password",
+            "put them in `otlp_headers`: addresses are shown, headers are not",
         )
     return parts
 
@@ -648,7 +648,7 @@ def format_sending_status(found: SendingStatus, target: str | None) -> list[str]
             f"last error: {found.last_error} ({tries}); next attempt {format_second(when)}"
         )
     if found.waiting:
-        lines.append("`plait trace flush` tries now")
+        lines.append("`plait trace flush` tries to send now")
     if found.refused:
         lines.append("`plait trace flush --refused` retries what was refused")
     return lines

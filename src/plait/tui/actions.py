@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 PLAN_WIDTH = 96
 PRESETS = {
     "light": "leaves 85% of the messages; removes tool results",
-    "standard": "leaves 60%; also agent and skill results",
-    "heavy": "leaves 35%; also long tool inputs",
-    "extreme": "leaves 15%; also tool calls",
+    "standard": "leaves 60%; also trims agent and skill results",
+    "heavy": "leaves 35%; also trims long tool inputs",
+    "extreme": "leaves 15%; also removes tool calls",
 }
 
 

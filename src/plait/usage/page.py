@@ -745,7 +745,7 @@ def _render_areas(usage: UsagePage) -> str:
     switch = render_switch(
         "Within projects", _iter_choices(usage, "inside", INSIDE, usage.period.inside)
     )
-    title = f"Projects, and the {INSIDE[usage.period.inside].lower()} in them"
+    title = f"Projects and their {INSIDE[usage.period.inside].lower()}"
     if small := groups[MOST_AREAS:]:
         total = sum(group.area.value for group in small)
         rest = Group(Area(f"{len(small)} more projects", total, usage.base), ())
@@ -819,7 +819,7 @@ def _render_blocks(usage: UsagePage) -> str:
     rows = [_render_block(block, maximum, usage) for block in blocks]
     heads = ("Started", "Tokens", "Cost", "Per hour")
     table = render_folded_table(heads, rows, "Five-hour block", css_class=STACKED)
-    return render_section("Five-hour blocks", table, "as Claude plans count usage")
+    return render_section("Five-hour blocks", table, "like the usage windows of Claude plans")
 
 
 def _render_block(block: BillingBlock, maximum: float, usage: UsagePage) -> str:
@@ -878,7 +878,7 @@ def _render_cache(usage: UsagePage) -> str:
     saved = usage.saved.without - usage.saved.paid
     explanation = (
         f"The same tokens would have cost {format_cost(usage.saved.without)} without a cache: "
-        f"{format_cost(saved)} more, {format_share(saved, usage.saved.without)} of it."
+        f"the cache saved {format_cost(saved)}, or {format_share(saved, usage.saved.without)}."
         if saved > 0
         else "The cache saved nothing in this period."
     )

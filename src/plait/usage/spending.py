@@ -508,5 +508,5 @@ def parse_dimensions(text: str) -> tuple[Dimension, ...]:
     if sum(dimension in TIMES for dimension in dimensions) > 1:
         raise UserError("use only one of day, week and month", "`--by project,week`")
     if len(dimensions) > MOST_DIMENSIONS:
-        raise UserError(f"at most {MOST_DIMENSIONS} dimensions", example)
+        raise UserError(f"use at most {MOST_DIMENSIONS} dimensions", example)
     return tuple(dimensions)

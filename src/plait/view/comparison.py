@@ -56,12 +56,12 @@ def compare_branches(
         line for line, left in conversations.by_line.items() if left.kind in SPOKEN and left.turns
     ]
     if len(branches) < 2:
-        hint = f"there is nothing to compare; `plait show {conversations.session[:8]}` prints it"
+        hint = f"nothing to compare; `plait show {conversations.session[:8]}` prints the session"
         raise UserError("this session has only one branch", hint)
     left = first or conversations.main
     right = second or next(line for line in reversed(branches) if line != left)
     if left == right:
-        raise UserError("a branch cannot be compared with itself", "name two branches")
+        raise UserError("a branch cannot be compared with itself", "choose two different branches")
     for line in (left, right):
         if line not in branches:
             hint = f"`plait log {conversations.session[:8]}` shows the branches"

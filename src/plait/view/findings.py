@@ -9,7 +9,7 @@ from plait.line import Finding, Root
 from plait.view.text import shorten_path
 
 KINDS: Mapping[str, str] = {
-    "broken line": "lines that are not a JSON object",
+    "broken line": "lines that are not JSON objects",
     "cycle": "parents that form a cycle",
     "guessed-owner": "copies in unknown order",
     "missing-logical-parent": "compactions that continue a missing record",

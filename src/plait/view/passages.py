@@ -255,10 +255,10 @@ DETACHED_RESULTS: dict[ResultOrigin, str] = {
 SOURCE_NOTE = "source-note"
 """The kind of a line of another agent's log that is no message."""
 CONTEXT_LABELS: dict[UserMessageKind, str] = {
-    "command": "message sent while it ran",
+    "command": "message sent while the command ran",
     "teammate": "summary",
     "peer": "surrounding text",
-    "notice": "sent with it",
+    "notice": "sent with the notice",
 }
 
 
@@ -286,7 +286,7 @@ def format_unsent(turn: Turn) -> str:
     if not turn.unseen:
         return ""
     shown = {item.uuid for item in turn.items if isinstance(item, MESSAGES) and item.uuid}
-    return "not sent on resume" if shown <= set(turn.unseen) else "not all sent on resume"
+    return "not sent on resume" if shown <= set(turn.unseen) else "only partly sent on resume"
 
 
 def find_speaker(conversation: Conversation, answer: AssistantText) -> str:

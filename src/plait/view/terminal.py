@@ -388,7 +388,7 @@ class CallBlocks:
         if result.persisted:
             size = result.persisted.size
             large = f" ({format_bytes(size)})" if size is not None else ""
-            verb = "is missing: no" if self.view.is_output_missing else "is in"
+            verb = "is missing: there is no" if self.view.is_output_missing else "is in"
             text = f"(the full output{large} {verb} tool-results/{result.persisted.name})"
             yield OutputBlock(lines=(text,))
 
@@ -874,7 +874,7 @@ class TerminalRenderer:
         if entry.kind == "queued":
             notes.append("typed while Claude was working")
             if entry.is_only_queued:
-                notes.append("only in the queue")
+                notes.append("never sent to Claude")
         if entry.enclosures and not self._is_full:
             notes.append(
                 "with " + "; ".join(format_enclosure(enclosure) for enclosure in entry.enclosures)

@@ -122,7 +122,7 @@ class Commands(NamedTuple):
     def hint(self) -> str:
         """How a program signs in."""
         if not self.open:
-            return "`Authorization: Bearer KEY` with the key you were given"
+            return "use `Authorization: Bearer KEY` with the key you were given"
         words = self.open.split(" ")
         index = words.index("open") + 1
         command = " ".join([*words[:index], "--print-key", *words[index:]])

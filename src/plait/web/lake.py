@@ -165,7 +165,7 @@ class PeopleKeys(Keys):
         return f"{urlsafe_b64encode(name.encode()).decode()}.{self.sign(f'{name} {key}')}"
 
 
-NO_SESSION = "no such session, or you may not see it"
+NO_SESSION = "no such session, or you do not have access to it"
 Answer: TypeAlias = str | dict[str, Any]
 """A page, or a value for JSON."""
 Endpoint: TypeAlias = Callable[[Request], Response]

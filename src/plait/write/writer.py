@@ -334,7 +334,7 @@ class SessionWriter(Transcript):
         They are given in order, the last of them last. Return the message of the summary.
         """
         if preserved and self.setting.is_older:
-            raise UserError(f"version '{self.setting.version}' cannot preserve messages")
+            raise UserError(f"log version '{self.setting.version}' cannot preserve messages")
         if unknown := [uuid for uuid in preserved if uuid not in self._state.positions]:
             raise UserError(f"there is no message '{unknown[0]}' on the active branch")
         anchor = self.ids.uuid()

@@ -518,7 +518,7 @@ def test_missing_key_is_explained(project: Path, capsys: pytest.CaptureFixture[s
 NO_KEY = """\
 error: no API key
 hint: set `ANTHROPIC_API_KEY`, or `api_key` in config.toml; `--engine claude` needs none
-hint: `plait chat --demo` works without one
+hint: `plait chat --demo` works without a key
 """
 
 

@@ -89,7 +89,7 @@ def test_files_changed_by_others_are_kept_and_reported(
     assert "0 files · restored\n" in output
     left = "  skipped: new.txt: deleted · +0 -1 · modified outside this session since then\n"
     assert left in output
-    assert "`/rewind … files over` restores them too and saves copies first\n" in output
+    assert "`/rewind … files over` first saves copies, then restores them too\n" in output
     assert (project / "new.txt").read_text() == "mine\n"
 
 

@@ -225,7 +225,7 @@ def test_response_is_one_step_with_its_calls_and_results(tmp_path: Path) -> None
     assert step["extra"]["blocks"] == ["thought", "said", "called"]
     assert len(step["extra"]["records"]) == 4
     assert (
-        told["notes"] == "Not contained in this ATIF document, only counted: 1 note by Claude Code."
+        told["notes"] == "Not included in this ATIF document, only counted: 1 note by Claude Code."
     )
     assert told["extra"]["left_out"] == {"noted": 1}
     assert told["extra"]["account"] == {"items": 7, "held": 6, "left_out": {"noted": 1}}

@@ -101,7 +101,7 @@ class ChatArguments(OptionGroup):
         "--log-version", help="Log format version to write; default: the newest."
     )
     demo: bool = option(
-        "--demo", help="Try it without an API key, with a scripted model and a sample project."
+        "--demo", help="Try the chat without an API key, with a scripted model and sample project."
     )
 
 

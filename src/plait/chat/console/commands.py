@@ -184,7 +184,7 @@ USAGE = (
 
 @command("rewind", "[N] [what]", "rewind to before a prompt: conversation, files or both")
 async def rewind(chat: "ChatLoop", rest: str) -> None:
-    """Rewind to before a prompt: conversation, files, or both; ask for what was not given."""
+    """Rewind to before a prompt: conversation, files, or both; ask for missing arguments."""
     points = chat.client.rewind_points()
     name, *words = rest.split() or [""]
     if not name:
@@ -234,7 +234,7 @@ def _restore_files(plan: FileRewindPlan, *, overwrite: bool) -> list[str]:
     kept = [step for step in plan.steps if step not in done]
     lines += [f"  skipped: {_format_step(step)}" for step in kept]
     if any(step.problem == "foreign" for step in kept):
-        lines.append(f"`/rewind … files {OVERWRITE}` restores them too and saves copies first")
+        lines.append(f"`/rewind … files {OVERWRITE}` first saves copies, then restores them too")
     if overwrite and plan.conflicting_steps and plan.backup_folder:
         lines.append(f"copies of the replaced files are in {plan.backup_folder}")
     return [join_dotted(format_count(len(done), "file"), "restored"), *lines]
@@ -299,7 +299,7 @@ async def show_cost(client: Engine, rest: str) -> list[str]:
     if meter.unpriced_responses == meter.responses:
         cost = "price unknown" if meter.responses else ""
     elif meter.unpriced_responses:
-        cost += f", plus {format_count(meter.unpriced_responses, 'response')} of unknown price"
+        cost += f", plus {format_count(meter.unpriced_responses, 'response')} without a known price"
     lines = [join_dotted(format_count(meter.responses, "response"), cost)]
     parts = [
         f"{format_tokens(count)} {words}"
@@ -392,7 +392,7 @@ MAX_TAIL_BYTES = 20_000
 
 @command("tasks", "[ID]", "show background tasks", is_read_only=True)
 async def show_tasks(chat: "ChatLoop", rest: str) -> None:
-    """Show background tasks, or the end of the output of one."""
+    """Show background tasks, or the end of one task's output."""
     if not rest:
         await chat.say(*(chat.activity.format_running() or ["no background tasks"]))
         return
@@ -406,7 +406,7 @@ async def show_tasks(chat: "ChatLoop", rest: str) -> None:
 
 @command("open", "[N]", "show the last result in full", is_read_only=True)
 async def open_result(chat: "ChatLoop", rest: str) -> None:
-    """Show the last collapsed result in full, or the one with this number counted back from it."""
+    """Show the last collapsed result in full, or the Nth, counting back from the last."""
     views = chat.screen.list_collapsed()
     number = int(rest) if rest.isdecimal() else 1
     if not views:
@@ -420,7 +420,7 @@ async def open_result(chat: "ChatLoop", rest: str) -> None:
 
 @command("graph", "", "show the session as a graph", is_read_only=True)
 async def show_graph(chat: "ChatLoop", rest: str) -> None:
-    """Draw the session as a graph; a long one in a full-screen view."""
+    """Draw the session as a graph, in a full-screen view if it is long."""
     _require_messages(chat)
     lines = chat.archive.render_graph(chat.client.path)
     rows = shutil.get_terminal_size().lines
@@ -445,7 +445,7 @@ def _require_messages(chat: "ChatLoop") -> None:
 
 @command("resume", "[SESSION]", "resume another session")
 async def resume(chat: "ChatLoop", rest: str) -> None:
-    """Resume another session of this directory: the named one, or one that is picked."""
+    """Resume another session from this directory, given by name or picked from a list."""
     if rest:
         session = chat.archive.session(rest)
     else:
@@ -481,5 +481,5 @@ def complete_sessions(chat: "ChatLoop", typed: str) -> Iterator[Suggestion]:
 
 @command("exit", "", "exit; `plait chat --continue` resumes the session")
 async def leave(chat: "ChatLoop", rest: str) -> None:
-    """Exit once what is running has ended."""
+    """Exit once the running work has ended."""
     chat.leave()

@@ -482,7 +482,7 @@ class ChatLoop:
             await asyncio.sleep(0)
 
     def leave(self) -> None:
-        """Exit once what is running has ended."""
+        """Exit once the running work has ended."""
         self._has_left = True
 
     async def say(self, *lines: str) -> None:

@@ -66,7 +66,9 @@ def parse_options(given: ChatArguments, settings: ChatSettings) -> ChatOptions:
     if given.is_fork and not is_old:
         raise UserError("`--fork-session` needs a session", "add `--resume` or `--continue`")
     if given.session_id and is_old and not given.is_fork:
-        raise UserError("a resumed session keeps its ID", "`--fork-session` gives it a new one")
+        raise UserError(
+            "a resumed session keeps its ID", "`--fork-session` makes a copy with a new ID"
+        )
     if given.at and not (given.resume and given.is_printed):
         raise UserError("`--resume-session-at` needs `-p` and `--resume`")
     if given.demo and (is_old or given.model):
@@ -137,7 +139,7 @@ def parse_options(given: ChatArguments, settings: ChatSettings) -> ChatOptions:
     raise UserError(
         "no API key",
         "set `ANTHROPIC_API_KEY`, or `api_key` in config.toml; `--engine claude` needs none",
-        "`plait chat --demo` works without one",
+        "`plait chat --demo` works without a key",
     )
 
 

@@ -621,7 +621,7 @@ class TaskStop(BuiltInTool):
     description = "Stops a background command or agent and everything it started."
     fields = (
         Field("task_id", "string", "ID of the background task"),
-        Field("shell_id", "string", "Older name of task_id"),
+        Field("shell_id", "string", "Older name for task_id"),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:

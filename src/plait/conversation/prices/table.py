@@ -238,7 +238,7 @@ NEEDED = ("input", "output")
 # The price of the cache in units of input tokens, for providers of this API.
 SHARES = {"cache_write": 1.25, "cache_write_1h": 2.0, "cache_read": 0.1}
 WEB_SEARCH = 10.0
-EXAMPLE = 'write ["claude-opus-9"], then input = 5.0 and output = 25.0, dollars per million tokens'
+EXAMPLE = 'write ["claude-opus-9"], then input = 5.0 and output = 25.0 (dollars per million tokens)'
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,11 +277,11 @@ def parse_price_file(text: str, name: str) -> PriceFile:
 
                 near = get_close_matches(key, NAMES, n=1)
                 hint = f"did you mean '{near[0]}'?" if near else f"choose from {', '.join(NAMES)}"
-                raise ConfigError(f"unknown price '{key}' of '{model}' in '{name}'", hint)
+                raise ConfigError(f"unknown price '{key}' for '{model}' in '{name}'", hint)
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not is_number or not 0 <= value < float("inf"):
                 raise ConfigError(
-                    f"the price '{key}' of '{model}' in '{name}' must be a number", EXAMPLE
+                    f"the price '{key}' for '{model}' in '{name}' must be a number", EXAMPLE
                 )
         missing = [key for key in NEEDED if key not in entry]
         if missing:

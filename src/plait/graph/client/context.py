@@ -85,7 +85,7 @@ def build_context(
     request = _render_before_next_prompt(entries, is_introduced=is_introduced)
     if (length := find_oversized_image(request)) is not None:
         megabytes = length / (1 << 20)
-        why_not = f"an image of {megabytes:.1f} MB as base64 exceeds what the API takes (5 MB)"
+        why_not = f"an image of {megabytes:.1f} MB as base64 exceeds the API's limit (5 MB)"
         return Context(False, why_not, None, (), [], [], tuple(left_out))
     uuids = _list_written_uuids(loaded, kept)
     silent = iter_left_out(loaded, chain, pruned.dropped, entries)

@@ -372,7 +372,7 @@ def render_fetched_details(address: str, summary: str, kind: str = "") -> str:
     """Render details that are fetched when unfolded; without scripts they are a link."""
     return (
         f'<details class="fetched {kind}" data-src="{esc(address)}"><summary>{summary}</summary>'
-        f'<div class="inner"><a href="{esc(address)}">Show it</a></div></details>'
+        f'<div class="inner"><a href="{esc(address)}">Show</a></div></details>'
     )
 
 

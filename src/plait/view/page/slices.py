@@ -151,8 +151,8 @@ def render_uncounted(*, is_counting: bool) -> str:
     if is_counting:
         return '<p class="counting" role="status" data-counting="1">Counting …</p>'
     return (
-        '<p class="counting" role="status">Counting failed. The terminal that Plait was started in '
-        "shows why.</p>"
+        '<p class="counting" role="status">Counting failed. For the reason, see the terminal '
+        "where Plait was started.</p>"
     )
 
 

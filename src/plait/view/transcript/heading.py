@@ -140,7 +140,7 @@ def iter_passages(transcript: Transcript, stream: PassageStream) -> Iterator[Any
 
 
 COMPACTED = "{0}Contains Compact Operation(s){0} - Full conversation including compacted segments"
-AGENTS_ONLY = "Only the agents of this session are left: there is no conversation to resume"
+AGENTS_ONLY = "Only the agent logs of this session are left: there is no conversation to resume"
 TITLE_LENGTH = 80
 TITLE = "Title"
 LinkTo: TypeAlias = Callable[[str, str | None], str]

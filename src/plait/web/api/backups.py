@@ -52,7 +52,7 @@ def status(library: LiveArchive, asked: model.Nothing) -> KeepStatus:
     """Return what is backed up, what is not, and what will be deleted when."""
     backup_status = library.backup_status.wait()
     if backup_status is None:
-        raise UserError("backups are not available: this server has no store")
+        raise UserError("backups are not available: this server has no backup store")
     return backup_status
 
 

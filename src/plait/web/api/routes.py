@@ -132,8 +132,8 @@ def _create_write_endpoint(entry: WriteEntry) -> Callable[[Request], Awaitable[R
 
 
 def _create_field_error(asked: type[Struct], message: str, prefix: str = "") -> UserError:
-    fields = ", ".join(asked.__struct_fields__) or "nothing"
-    return UserError(f"{prefix}{message[:1].lower()}{message[1:]}", f"the fields are {fields}")
+    fields = ", ".join(asked.__struct_fields__) or "none"
+    return UserError(f"{prefix}{message[:1].lower()}{message[1:]}", f"valid fields: {fields}")
 
 
 BASE = "/api/v1"
@@ -184,7 +184,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("/edits", "Edits, newest first", edits.edits),
     Entry(
         "/keep",
-        "The state of the backup, and when Claude Code will delete the other sessions",
+        "The state of the backup, and when Claude Code will delete sessions not in it",
         backups.status,
     ),
     Entry("/marks", "Stars and pins, newest first", marks.marks),
@@ -235,7 +235,7 @@ TROUBLES = {
     "401": "Missing cookie or key",
     "403": "Request from another site",
     "404": "Not found",
-    "409": "Refused because it would be unsafe",
+    "409": "Refused because the change would be unsafe",
     "503": "A file could not be read",
 }
 

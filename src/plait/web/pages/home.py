@@ -465,7 +465,7 @@ def _render_backups(home: Home) -> str:
             return ""
         gone = ""
         if backups.gone:
-            gone = f" Plait has the only copy of {backups.gone}."
+            gone = f" Plait has the only copy of {backups.gone} of them."
         size = f"{format_bytes(backups.bytes)}, {format_bytes(backups.stored_bytes)} on disk"
         return (
             f'<section class="going"><h2>Backed up <small>{backups.kept}</small></h2>'
@@ -515,7 +515,7 @@ def _render_deleted(
     return (
         f'<section class="going"><h2>{heading} <small>{len(sessions)}</small></h2>'
         f'<ol class="short">{rows}</ol>{more}{backup}'
-        f"<p>{intro}To make Claude Code keep them longer, "
+        f"<p>{intro}To make Claude Code keep sessions longer, "
         f"raise <code>cleanupPeriodDays</code> in {files}:</p>"
         f'<p><button class="resume" data-copy="{esc(SETTING)}" title="Copy">{icon("copy")}'
         f"<code>{esc(SETTING)}</code></button></p></section>"

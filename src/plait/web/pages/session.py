@@ -62,7 +62,7 @@ def iter_page(library: LiveArchive, name: str) -> Iterator[str]:
     except PlaitError as error:
         yield _render_problem(error.message, " ".join(error.hints))
     except Exception:  # the beginning of the page was sent: errors must be shown inside it
-        log.exception("the page of %s failed", name)
+        log.exception("rendering the page of %s failed", name)
         yield _render_problem("something went wrong in Plait", "See the terminal for details.")
     yield end
 

@@ -64,7 +64,7 @@ def render_xray(head: SessionHeader, columns: Sequence[XrayColumn]) -> str:
         causes = ", ".join(dict.fromkeys(CAUSES[column.cause] for column in marked if column.cause))
         text = (
             f"Red marks: {format_count(len(marked), 'request')} with "
-            f"{format_tokens(LEAST_AGAIN)} or more tokens paid again after a cache miss, "
+            f"{format_tokens(LEAST_AGAIN)} or more tokens paid for again after a cache miss, "
             f"{format_tokens(tokens)} in total ({causes})."
         )
         explanation = f'<p class="dim">{esc(text)}</p>'
@@ -93,7 +93,7 @@ def _render_column(head: SessionHeader, column: XrayColumn, index: int, maximum:
         if column.fills.get(kind)
     ]
     total = f"{format_tokens(sum(column.fills.values()))} tokens"
-    resent = f"{format_tokens(column.parts.again)} paid again" if column.parts.again else ""
+    resent = f"{format_tokens(column.parts.again)} paid for again" if column.parts.again else ""
     cause = f": {CAUSES[column.cause]}" if column.cause else ""
     compaction = "after a compaction" if column.is_compacted else ""
     tooltip = "\n".join(part for part in (total, compaction, f"{resent}{cause}", *fills) if part)
@@ -110,7 +110,7 @@ FILL_KINDS = {
     "calls": ("Tool calls", "call"),
     "answers": ("Answers", "answer"),
     "prompts": ("Prompts and summaries", "prompt"),
-    "rereads": ("Files read repeatedly, part of the results", "earlier read"),
+    "rereads": ("Files read repeatedly (part of the tool results)", "earlier read"),
 }
 TRIM_OPTIONS = {
     "thinking": "thinking",
@@ -127,7 +127,7 @@ TRIM_SELECTION = (
     '<div class="by-hand"><label>Tool results: <select name="way">'
     '<option value="empty">replace each with one line</option>'
     '<option value="cut">shorten</option>'
-    '<option value="remove">remove with their calls</option></select></label>'
+    '<option value="remove">remove together with their calls</option></select></label>'
     '<label>Keep the last <input type="number" name="except_last" value="0" min="0" '
     'max="9999"> turns unchanged</label>'
     '<button type="button" data-edit="trim">Trim selected</button>'
@@ -158,7 +158,7 @@ def render_fills(head: SessionHeader, context: Weighed) -> str:
             '<div class="by-hand"><label>Compress all turns before turn '
             f'<input type="number" name="until" value="{until}" min="2" max="{context.turns}">'
             '</label><button type="button" data-edit="compress">Compress</button>'
-            f'<span class="dim">of {context.turns}. Your prompts are kept, answers are summarised and '
+            f'<span class="dim">{context.turns} turns in total. Prompts are kept, answers are summarised and '
             "each tool call becomes one line.</span></div>"
         )
     make_room = (
@@ -349,7 +349,7 @@ def _render_block(role: str, block: Mapping[str, Any]) -> str:
 
 def _render_labelled(name: str, text: str) -> str:
     shown = text[:MOST_SHOWN]
-    note = f"<p>{len(text) - len(shown)} characters more.</p>" if len(shown) < len(text) else ""
+    note = f"<p>{len(text) - len(shown)} more characters.</p>" if len(shown) < len(text) else ""
     return (
         f'<figure class="block"><figcaption>{icon("raw")}{esc(name)}</figcaption>'
         f'<pre class="out" tabindex="0">{esc(shown)}</pre>{note}</figure>'

@@ -295,7 +295,7 @@ def _render_totals(cost: SessionCost) -> str:
     )
     output_note = "by the model"
     if partial:
-        output_note = f"at least: {format_count(partial, 'response')} logged before the end"
+        output_note = f"minimum: {format_count(partial, 'response')} logged before completion"
     unpriced = format_count(total.unpriced, "response")
     price_note = f"{unpriced} without a price" if total.unpriced else "at list prices"
     responses = format_count(total.responses, "response")

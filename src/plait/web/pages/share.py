@@ -124,5 +124,5 @@ async def serve_output(request: Request) -> Response:
 
 def _respond(text: str | None, media_type: str) -> Response:
     if text is None:
-        raise HTTPException(404, "this is no longer in the session")
+        raise HTTPException(404, "this content is no longer in the session")
     return PlainTextResponse(text.encode("utf-8", "replace"), 200, NO_CACHE, media_type)

@@ -109,7 +109,7 @@ export function copySession() {
 
 function fetchText(path) {
   return fetch(served + path).then((answer) => {
-    if (!answer.ok) throw new Error("This is no longer in the session.");
+    if (!answer.ok) throw new Error("This content is no longer in the session.");
     return answer.text();
   });
 }

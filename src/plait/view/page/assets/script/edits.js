@@ -118,7 +118,7 @@ function choiceButton(box, name, request, words, called) {
 function roomLink(name) {
   const link = made("a", "choice");
   link.href = `/s/${encodeURIComponent(name)}/context`;
-  link.append(made("b", "", "Trim"), made("span", "", "shows what fills the context, to trim or compress it"));
+  link.append(made("b", "", "Trim"), made("span", "", "shows what fills the context so you can trim or compress it"));
   return link;
 }
 
@@ -138,7 +138,7 @@ function offerRepair(box, name, list, called) {
 
 function createEditChoice(box, name, request, called) {
   if (request.operation === "rename") askForText(box, name, ["title", "Title", called], called);
-  else if (request.operation === "tag") askForText(box, name, ["word", "Tag (empty removes it)", ""], called);
+  else if (request.operation === "tag") askForText(box, name, ["word", "Tag (leave empty to remove)", ""], called);
   else if (request.operation === "switch") runPlan(box, name, { ...request, branch: main.dataset.shown }, called);
   else runPlan(box, name, request, called);
 }

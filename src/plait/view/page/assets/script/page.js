@@ -41,7 +41,7 @@ export function asked(path) {
     if (answer.ok) return answer.json();
     const error = new Error(
       answer.status === 404
-        ? "This is no longer in the session."
+        ? "This content is no longer in the session."
         : `The server returned an error (${answer.status}).`,
     );
     error.status = answer.status;

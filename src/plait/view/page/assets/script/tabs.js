@@ -5,7 +5,7 @@ async function fetchedText(address) {
   const answer = await fetch(address, { headers: { "x-plait-part": "1" } });
   const text = await answer.text();
   if (!answer.ok)
-    throw new Error(answer.status === 404 ? "This no longer exists." : "Could not load this.");
+    throw new Error(answer.status === 404 ? "This content no longer exists." : "Loading failed.");
   return text;
 }
 
