@@ -9,7 +9,7 @@ progress line for each hook that runs, and otherwise only the context for the mo
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -34,7 +34,7 @@ from plait.chat.usage import Meter
 from plait.conversation.prices import Prices
 from plait.errors import SourceError, UserError
 from plait.line.output import OutputFolder, make_file_name
-from plait.record.codec import encode
+from plait.record.codec import as_mapping, encode
 from plait.write import SessionWriter
 
 MAX_OUTPUT_SHOWN = 10_000
@@ -45,6 +45,12 @@ CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit")
 POST_TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure", "PostToolBatch")
 UNBLOCKABLE_EVENTS = ("SessionStart", "SubagentStart", "Notification")
 """Events that cannot be blocked: a hook that tries has failed."""
+
+
+def describe_attachment(attachment: Mapping[str, Any]) -> str:
+    """Return what an attachment of a hook says, without its id and duration."""
+    ignored = ("hookName", "toolUseID", "durationMs")
+    return repr(sorted((key, value) for key, value in attachment.items() if key not in ignored))
 
 
 class HookLog:
@@ -60,6 +66,8 @@ class HookLog:
         self._occasion = occasion
         """The event's id: that of a call, or one of its own."""
         self._saved_files = 0
+        self.skipped: Container[str] = ()
+        """Attachments that are not logged again, as `describe_attachment` describes them."""
 
     def log_start(self, command: str) -> None:
         """Log that a hook starts, as the older version does."""
@@ -158,6 +166,8 @@ class HookLog:
         if words is None and self._writer.setting.is_older:
             return
         entry = {"type": kind, **fields, "hookEvent": self._event}
+        if self.skipped and describe_attachment(entry) in self.skipped:
+            return
         if kind in ("hook_system_message", "hook_success"):
             order = "type hookName toolUseID hookEvent content".split()
             if entry["type"] == "hook_system_message":
@@ -243,17 +253,23 @@ class SessionHooks:
         """Return whether any hook listens to an event."""
         return any(hook.event == event for hook in self.settings.hooks)
 
-    async def fire_session_start(self, source: str, **fields: Any) -> None:
-        """Run the SessionStart hooks; their output is logged before the next prompt."""
+    async def fire_session_start(
+        self, source: str, logged: Container[str] = (), **fields: Any
+    ) -> None:
+        """Run the SessionStart hooks; their output is logged before the next prompt.
+
+        The client logs nothing that is among the `logged` attachments of a resumed session.
+        """
         entry = {"source": source, **fields}
         effect = await self.fire("SessionStart", source, entry)
         if source == "compact":
-            self._log_session_start(source, effect)
+            self._log_session_start(source, effect, logged)
         elif effect.outputs:
-            self.writer.leading.append(lambda: self._log_session_start(source, effect))
+            self.writer.leading.append(lambda: self._log_session_start(source, effect, logged))
 
-    def _log_session_start(self, source: str, effect: HookEffect) -> None:
+    def _log_session_start(self, source: str, effect: HookEffect, logged: Container[str]) -> None:
         log = self._make_log("SessionStart", source)
+        log.skipped = logged
         log.log_all(effect.outputs, effect.outputs)
         if effect.contexts:
             log.log_context(effect.contexts, "SessionStart")
@@ -509,7 +525,16 @@ class SessionLifecycle:
             fields = self._describe_resumption() if source == "resume" else {}
             if not writer.is_unseen:
                 fields["model"] = writer.setting.model
-            await hooks.fire_session_start(source, **fields)
+            logged: frozenset[str] = frozenset()
+            if source == "resume" and not writer.setting.is_older:
+                records = self._runtime.requests.context.records
+                attachments = (as_mapping(record.fields.get("attachment")) for record in records)
+                logged = frozenset(
+                    describe_attachment(attachment)
+                    for attachment in attachments
+                    if attachment.get("hookEvent") == "SessionStart"
+                )
+            await hooks.fire_session_start(source, logged, **fields)
 
     def _describe_resumption(self) -> dict[str, Any]:
         """Return how long ago the session ended and what resuming it costs."""

@@ -242,13 +242,23 @@ def test_older_version_logs_progress_lines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
 def test_session_with_hooks_can_be_continued(tmp_path: Path, version: Version) -> None:
-    hooks: dict[str, Any] = {"SessionStart": "echo begun", "Stop": "echo stopped"}
+    begin = "test -e here && echo resumed || { touch here; echo begun; }"
+    hooks: dict[str, Any] = {"SessionStart": begin, "Stop": "echo stopped"}
     session = HookSession(tmp_path, hooks, version=version)
     session.play("run")
     session.resume()
     session.play("and then?")
-    assert session.sent.count("begun") == 2
-    assert "SessionStart:resume hook success: begun" in session.sent
+    assert "SessionStart:startup hook success: begun" in session.sent
+    assert "SessionStart:resume hook success: resumed" in session.sent
+
+
+def test_unchanged_output_of_a_start_hook_is_not_logged_again(tmp_path: Path) -> None:
+    session = HookSession(tmp_path, {"SessionStart": "echo begun"})
+    session.play("run")
+    session.resume()
+    session.play("and then?")
+    assert [item["hookName"] for item in session.attachments] == ["SessionStart:startup"]
+    assert session.sent.count("begun") == 1
 
 
 def test_hooks_do_not_get_secrets_of_the_environment(tmp_path: Path) -> None:
