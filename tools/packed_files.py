@@ -1,4 +1,4 @@
-"""Build hook of the wheel: packs the man page, the highlighter and the examples of `--demo`."""
+"""Build hook of the wheel: packs the man page, large page assets and the examples of `--demo`."""
 
 import gzip
 from pathlib import Path
@@ -8,11 +8,12 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-HIGHLIGHTER = "plait/view/page/assets/highlight.js"
+ASSETS = "plait/view/page/assets"
+PACKED_ASSETS = ("highlight.js", "app.css", "plait.css")
 
 
 class PackedFiles(BuildHookInterface[Any]):
-    """Adds `plait/cli/demo.zip`, the man page and the page's highlighter, compressed.
+    """Adds `plait/cli/demo.zip`, the man page and large assets of the page, compressed.
 
     The same content always gives the same bytes.
     """
@@ -26,7 +27,6 @@ class PackedFiles(BuildHookInterface[Any]):
         gallery = Path(self.root, "examples", "gallery")
         folder = Path(mkdtemp())
         packed, manual = folder / "demo.zip", folder / "plait.1.gz"
-        highlighter = folder / "highlight.js.gz"
         with ZipFile(packed, "w", ZIP_DEFLATED, compresslevel=9) as archive:
             for path in sorted(gallery.glob("*/projects/**/*")):
                 if path.is_file():
@@ -35,8 +35,11 @@ class PackedFiles(BuildHookInterface[Any]):
                     archive.writestr(name, path.read_bytes())
         text = Path(self.root, "docs", "plait.1").read_bytes()
         manual.write_bytes(gzip.compress(text, mtime=0))
-        script = Path(self.root, "src", HIGHLIGHTER).read_bytes()
-        highlighter.write_bytes(gzip.compress(script, mtime=0))
-        build_data["force_include"][str(highlighter)] = f"{HIGHLIGHTER}.gz"
+        for asset_name in PACKED_ASSETS:
+            asset = folder / f"{asset_name}.gz"
+            asset.write_bytes(
+                gzip.compress(Path(self.root, "src", ASSETS, asset_name).read_bytes(), mtime=0)
+            )
+            build_data["force_include"][str(asset)] = f"{ASSETS}/{asset_name}.gz"
         build_data["force_include"][str(packed)] = "plait/cli/demo.zip"
         build_data["shared_data"][str(manual)] = "share/man/man1/plait.1.gz"

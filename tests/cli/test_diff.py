@@ -88,7 +88,7 @@ def test_library_compares_like_the_command(gallery: Path) -> None:
         ),
         (
             ("2eb7e609",),
-            "error: this session has only one branch\nhint: there is nothing to compare; `plait show",
+            "error: this session has only one branch\nhint: nothing to compare; `plait show",
         ),
         (("2eb7e609", "--branch", "1", "2"), "error: this session has only one branch\n"),
     ],

@@ -277,7 +277,7 @@ def test_prove_resumes_with_a_client(runner: Runner, monkeypatch: pytest.MonkeyP
     assert report["proof"]["state"] == "not installed"
     monkeypatch.setenv("PLAIT_CLAUDE", "/bin/false")
     out, err = runner.run_text("clone", runner.work.session, "--prove", code=1)
-    assert "does not resume it" in out
+    assert "does not resume the session" in out
     assert err.startswith("error: the proof failed")
 
 

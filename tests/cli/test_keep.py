@@ -146,7 +146,7 @@ def test_differing_existing_file_stays(config: Path, run_text: RunText) -> None:
     run_text("keep")
     log = logs(config)[0]
     log.write_bytes(b'{"type":"tag"}\n')
-    assert "differs from the backup" in run_text("restore", str(log), code=1)
+    assert "not the same as in the backup" in run_text("restore", str(log), code=1)
     assert log.read_bytes() == b'{"type":"tag"}\n'
     assert "restored" in run_text("restore", str(log), "--overwrite")
     assert log.read_bytes() != b'{"type":"tag"}\n'

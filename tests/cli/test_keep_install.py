@@ -231,7 +231,7 @@ def test_failed_systemd_install_leaves_nothing(
     (home / "no-bus").touch()
     before = picture(home)
     assert plait("--install", "systemd", "--yes") == 2
-    assert "systemctl says: Failed to connect to bus" in capsys.readouterr().err
+    assert "systemctl failed: Failed to connect to bus" in capsys.readouterr().err
     assert picture(home) == before
 
 
@@ -265,7 +265,7 @@ def test_unreadable_crontab_is_not_overwritten(
 ) -> None:
     (home / "bin" / "crontab").write_text("#!/bin/sh\necho you may not >&2\nexit 1\n")
     assert plait("--install", "cron", "--yes") == 2
-    assert "crontab says: you may not" in capsys.readouterr().err
+    assert "crontab failed: you may not" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [("--uninstall", "hook"), ("latest",), ("--project", "x")])

@@ -33,7 +33,7 @@ def test_remains_are_reassembled_and_listed(
     assert "This session is incomplete" in out
     assert "why does it fail?" in out
     assert rescue(config) == 0
-    assert "2 sessions reconstructed before\nno other deleted session" in capsys.readouterr().out
+    assert "2 sessions already reconstructed\nno other deleted session" in capsys.readouterr().out
 
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

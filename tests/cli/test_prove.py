@@ -86,14 +86,14 @@ def test_first_difference_is_shown(
 ) -> None:
     proof = prove_session(session, fake(tmp_path, more))
     assert (proof.is_equal, proof.is_good, proof.difference) == (False, False, difference)
-    assert format_proof(proof).endswith(f"`plait context` shows: {difference}")
+    assert format_proof(proof).endswith(f"differs from `plait context`: {difference}")
 
 
 def test_refusal_of_the_client_is_quoted(session: Session, tmp_path: Path) -> None:
     proof = prove_session(session, fake(tmp_path, 'sys.exit("No conversation\\x1b[2J found")'))
     assert (proof.state, proof.is_equal) == ("not resumed", False)
     assert "\x1b" not in format_proof(proof)
-    assert "does not resume it: No conversation" in format_proof(proof)
+    assert "does not resume the session: No conversation" in format_proof(proof)
 
 
 def test_client_that_compacts_first_is_not_compared(session: Session, tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_run_refuses_if_the_directory_is_missing(config: Path) -> None:
         assert (code, text) == (2, "")
         assert errors == (
             f"error: refusing to run: '{shop}' does not exist: only newer versions find the "
-            f"session from another directory\nhint: `mkdir -p {shop}` recreates it\n"
+            f"session from another directory\nhint: `mkdir -p {shop}` recreates the directory\n"
             f"hint: `claude --resume {SESSION}` may find the session from any directory\n"
         )
 

@@ -324,7 +324,7 @@ def test_errors_are_explained(
     wrong.write_text("[m]\ninput = 1\noutpt = 2\n", encoding="utf-8")
     code, output = fails(capfd, "--prices", wrong, "--root", shop)
     assert code == 4
-    assert f"error: unknown price 'outpt' of 'm' in '{wrong}'" in output
+    assert f"error: unknown price 'outpt' for 'm' in '{wrong}'" in output
     assert "hint: did you mean 'output'?" in output
     assert fails(capfd, "--prices", tmp_path / "none.toml", "--root", shop)[0] == 4
     code, output = fails(capfd, "--timezone", "Mars/Olympus", "--root", shop)

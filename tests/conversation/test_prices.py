@@ -257,10 +257,10 @@ def test_own_prices_may_be_json() -> None:
         ('{"m": ', "cannot read the prices in 'p': "),
         ('m = "cheap"', "'m' in 'p' is not a table of prices"),
         ("[m]\ninput = 1", "'m' in 'p' has no price for output"),
-        ("[m]\ninput = 1\noutputs = 2", "unknown price 'outputs' of 'm' in 'p'"),
-        ('[m]\ninput = "1"\noutput = 2', "the price 'input' of 'm' in 'p' must be a number"),
-        ("[m]\ninput = -1\noutput = 2", "the price 'input' of 'm' in 'p' must be a number"),
-        ("[m]\ninput = nan\noutput = 2", "the price 'input' of 'm' in 'p' must be a number"),
+        ("[m]\ninput = 1\noutputs = 2", "unknown price 'outputs' for 'm' in 'p'"),
+        ('[m]\ninput = "1"\noutput = 2', "the price 'input' for 'm' in 'p' must be a number"),
+        ("[m]\ninput = -1\noutput = 2", "the price 'input' for 'm' in 'p' must be a number"),
+        ("[m]\ninput = nan\noutput = 2", "the price 'input' for 'm' in 'p' must be a number"),
     ],
 )
 def test_invalid_price_file_is_a_settings_error(text: str, message: str) -> None:

@@ -206,10 +206,10 @@ RACE = """
 import sys, time
 from pathlib import Path
 from plait.errors import Refused
-from tests.edit.plans import log_of, plan_of, written
+from tests.edit.plans import log_of, plan_of, write_step
 config, mine, go = Path(sys.argv[1]), sys.argv[2].encode(), Path(sys.argv[3])
 log = log_of(config)
-plan = plan_of(config, written(log, log.read_bytes() + mine))
+plan = plan_of(config, write_step(log, log.read_bytes() + mine))
 print("ready", flush=True)
 while not go.exists():
     time.sleep(0.001)
@@ -308,16 +308,16 @@ INTERRUPTED = """
 import sys
 from pathlib import Path
 from plait.errors import Refused
-from tests.edit.plans import OTHER, added, log_of, plan_of, put, removed, written
+from tests.edit.plans import OTHER, added, log_of, plan_of, put, removed, write_step
 config, new, kind, event, ending, times = Path(sys.argv[1]), *sys.argv[2:6], int(sys.argv[6])
 log, other = log_of(config), log_of(config, new)
 steps = {
-    "write": lambda: [written(log, b"ours\\n")],
+    "write": lambda: [write_step(log, b"ours\\n")],
     "append": lambda: [added(log, b"ours\\n")],
     "remove": lambda: [removed(log)],
-    "write and make": lambda: [written(log, b"ours\\n"), written(other, b"new\\n")],
-    "append and write": lambda: [added(log, b"ours\\n"), written(log_of(config, OTHER), b"x\\n")],
-    "write and append": lambda: [written(log, b"ours\\n"), added(log_of(config, OTHER), b"x\\n")],
+    "write and make": lambda: [write_step(log, b"ours\\n"), write_step(other, b"new\\n")],
+    "append and write": lambda: [added(log, b"ours\\n"), write_step(log_of(config, OTHER), b"x\\n")],
+    "write and append": lambda: [write_step(log, b"ours\\n"), added(log_of(config, OTHER), b"x\\n")],
 }
 plan, left = plan_of(config, *steps[kind]()), iter(range(times))
 

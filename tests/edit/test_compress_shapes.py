@@ -341,7 +341,7 @@ def test_sessions_without_prompts_are_not_compressed(tmp_path: Path) -> None:
 def test_prompts_without_answers_are_not_compressed(tmp_path: Path) -> None:
     plan = compressed(tmp_path, user(U[0]), user(U[1], U[0]), keep_last=1)
     assert plan.steps == ()
-    assert "have only prompts" in plan.notes[0]
+    assert "contain only prompts" in plan.notes[0]
 
 
 def test_compressed_turns_are_unchanged_and_newer_ones_are_added(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_changed_file_is_not_moved(config: Path) -> None:
 def test_a_changed_moved_file_is_moved_back_by_force_unchanged(config: Path) -> None:
     plan_one_move(config).apply()
     new(config).write_bytes(b"other")
-    with pytest.raises(Refused, match=f"'{new(config)}' has since changed the edit"):
+    with pytest.raises(Refused, match=f"'{new(config)}' has changed since the edit"):
         Archive([config]).undo()
     Archive([config]).undo(force=True)
     assert old(config).read_bytes() == b"other"
@@ -224,5 +224,5 @@ def test_a_journal_entry_that_names_foreign_files_is_not_read(tmp_path: Path, na
     entry = config / ".plait" / "journal" / edit.id / "entry.json"
     target = new(config).relative_to(config).as_posix()
     entry.write_text(entry.read_text().replace(target, name))
-    with pytest.raises(SourceError, match="not the session's"):
+    with pytest.raises(SourceError, match="not belong to the session"):
         read_entry(config, edit.id)

@@ -101,7 +101,7 @@ def test_a_session_is_deleted_with_all_its_files(session: Session, tmp_path: Pat
     plan = meant.archive.plan.delete(meant)
     assert plan.path == session.path == plan.steps[0].path
     assert len(plan.steps) == 5
-    assert plan.notes == ("also removes 4 files next to its log",)
+    assert plan.notes == ("also removes 4 files next to the log",)
     assert (plan.after.lines, plan.after.bytes, plan.after.tokens) == (0, 0, None)
     assert plan.count_lines("dropped") == plan.before.lines
     apply_steps(plan)

@@ -27,9 +27,9 @@ def test_each_request_is_a_linked_column() -> None:
     assert re.findall(r'href="([^"]*)"', html) == ["/s/s1#u1", "/s/s1#u2", "/s/s1#u3"]
     assert html.count('class="bad"') == 1
     assert "over 3 requests, up to 1.3k tokens, 1 compaction" in html
-    assert "Red marks: 1 request with 1.0k or more tokens paid again" in html
-    assert "paid again after a cache miss, 5.0k in total (pause)." in html
-    assert "5.0k paid again: pause" in html
+    assert "Red marks: 1 request with 1.0k or more tokens paid for again" in html
+    assert "paid for again after a cache miss, 5.0k in total (pause)." in html
+    assert "5.0k paid for again: pause" in html
     assert "after a compaction" in html
 
 

@@ -81,7 +81,7 @@ def test_a_rescued_log_has_all_leftovers_in_order(tmp_path: Path) -> None:
         "09:00 note: This session is incomplete: its log and all answers are gone. `plait "
         "keep rescue` reconstructed it from:\n"
         "- 4 prompts in history.jsonl\n"
-        "- 2 backups in file-history, including 1 file of unknown name\n"
+        "- 2 backups in file-history, including 1 file without a known name\n"
         "- 2 commits in Git\n"
         "- 1 script in session-env",
         "09:00 user: why does the parser fail?",

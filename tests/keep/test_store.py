@@ -56,7 +56,7 @@ def test_an_existing_file_is_not_overwritten(config: Path, store: Store) -> None
     log = config / PROJECT / "one.jsonl"
     kept = log.read_bytes()
     log.write_bytes(b"mine")
-    with pytest.raises(Refused, match="exists and differs from the backup"):
+    with pytest.raises(Refused, match="not the same as in the backup"):
         store.restore(store.session("one"))
     assert log.read_bytes() == b"mine"
     restored = store.restore(store.session("one"), overwrite=True)
@@ -215,7 +215,7 @@ def test_a_symlink_is_not_overwritten(config: Path, store: Store, tmp_path: Path
     log = config / PROJECT / "one.jsonl"
     log.rename(tmp_path / "moved.jsonl")
     log.symlink_to(tmp_path / "moved.jsonl")
-    with pytest.raises(Refused, match="exists and differs"):
+    with pytest.raises(Refused, match="not the same as in the backup"):
         store.restore(store.session("one"))
 
 

@@ -237,7 +237,7 @@ def test_rows_written_too_long_ago_are_not_committed(lake: Lake) -> None:
     """Somebody may have tidied it away, or is about to."""
     written = lake.write(tables(("s1", 1)))
     late = replace(written.files["turns"][0], modified=1)
-    with pytest.raises(SourceError, match="was not committed in time"):
+    with pytest.raises(SourceError, match="were not committed in time"):
         lake.commit([replace(written, files={"turns": (late,)})])
     assert held(lake) == everywhere()
 

@@ -88,7 +88,7 @@ def test_no_symlink_leads_out_of_the_folder(tmp_path: Path) -> None:
     (inside / "sessions").symlink_to(elsewhere)
     (inside / "index.html").symlink_to(elsewhere / "kept")
     folder = OutputFolder(inside)
-    with pytest.raises(SourceError, match="not a real folder"):
+    with pytest.raises(SourceError, match="a link or a file"):
         folder.write("sessions/kept", b"x")
     folder.remove("sessions/kept")
     folder.write("index.html", b"ours")
@@ -99,7 +99,7 @@ def test_no_symlink_leads_out_of_the_folder(tmp_path: Path) -> None:
 
 def test_a_file_in_place_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "sessions").write_text("")
-    with pytest.raises(SourceError, match="not a real folder"):
+    with pytest.raises(SourceError, match="a link or a file"):
         OutputFolder(tmp_path).write("sessions/x", b"")
 
 

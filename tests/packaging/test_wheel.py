@@ -46,8 +46,9 @@ def test_wheel_is_small_and_complete(wheel: Path) -> None:
         if path.is_file() and path.suffix != ".pyc"
     }
     installed = {name for name in sizes if name.startswith("plait/")}
-    script = "plait/view/page/assets/highlight.js"
-    assert installed == wanted - {script} | {f"{script}.gz", "plait/cli/demo.zip"}
+    assets = {f"plait/view/page/assets/{name}" for name in ("highlight.js", "app.css", "plait.css")}
+    packed = {f"{asset}.gz" for asset in assets}
+    assert installed == (wanted - assets) | packed | {"plait/cli/demo.zip"}
     others = {name.partition("/")[2] for name in sizes if name not in installed}
     assert {"data/share/man/man1/plait.1.gz", "licenses/LICENSE"} <= others
     for licence in source.rglob("*.LICENSE"):

@@ -19,7 +19,6 @@ TAKEN = {
     "a weak name": ("hash: items9x!", f"hash: {SUSPECTED}"),
     "a weak name of a password": ("my seed is 12ab!x", f"my seed is {SUSPECTED}"),
     "what only stands for a password": ("password=changeme", f"password={SUSPECTED}"),
-    "a word that everybody knows": ("db_password: letmein", f"db_password: {SUSPECTED}"),
     "a word behind the name, further on": (
         "my password, which I always forget, ends in Fox99x",
         f"my password, which I always forget, ends in {SUSPECTED}",

@@ -74,7 +74,7 @@ def test_strict_applies_to_every_output(tmp_path: Path, way: str) -> None:
 def test_export_report_lists_what_cannot_be_recognised(tmp_path: Path) -> None:
     root = written(tmp_path / "root", PLACES["prompt"](TEXT), TEXT)
     told = exported("md", "--strict")(root, tmp_path)
-    assert b"also for what redaction can miss" in b" ".join(told.split())
+    assert b"lists what redaction can miss" in b" ".join(told.split())
     report = json.loads((tmp_path / "out" / "redaction-report.json").read_bytes())
     assert [*report["looked_for"]][-1] == "strict"
     assert any("images" in one for one in report["not_recognised"])

@@ -82,7 +82,7 @@ def test_home_names_the_next_expiry_if_not_soon() -> None:
 def test_home_says_everything_is_backed_up() -> None:
     result = home(figures(kept=4, gone=1), [listed("first", 2)])
     assert (
-        "All sessions are backed up: 2.0 MB, 100 KB on disk. Plait has the only copy of 1."
+        "All sessions are backed up: 2.0 MB, 100 KB on disk. Plait has the only copy of 1 of them."
         in result
     )
     assert "first" not in result

@@ -69,7 +69,7 @@ def test_partially_logged_output_is_marked_as_a_minimum(
     path.write_text(lines.replace('"stop_reason":"end_turn"', '"stop_reason":null', 1))
     with served(tmp_path, tmp_path / "index") as at:
         page = fetch_when_counted(at, f"/s/{name}/usage")
-    assert "at least: 1 response logged before completion" in page
+    assert "minimum: 1 response logged before completion" in page
 
 
 def test_usage_opens_on_the_last_days_with_usage_and_says_so(old: Served) -> None:

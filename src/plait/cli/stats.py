@@ -315,7 +315,7 @@ class StatsPage:
             )
             for file in files[:MOST_ROWS]
         ]
-        headings = ("Files changed most", "changes", "added", "removed")
+        headings = ("Most changed files", "changes", "added", "removed")
         yield from self.table(headings, rows, len(files))
 
     def longest(self) -> "Iterator[RenderableType]":

@@ -692,7 +692,9 @@ def describe_finds(session: LostSession) -> Iterator[str]:
     if session.backups:
         nameless = len({backup.key for backup in session.backups if not backup.file})
         unknown = (
-            f", including {_format_count(nameless, 'file')} with unknown names" if nameless else ""
+            f", including {_format_count(nameless, 'file')} without a known name"
+            if nameless
+            else ""
         )
         yield f"{_format_count(len(session.backups), 'backup')} in file-history{unknown}"
     if session.commits:

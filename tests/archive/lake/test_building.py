@@ -320,8 +320,8 @@ class Meddling:
 @pytest.mark.parametrize(
     ("task", "meddle", "output"),
     [
-        ("read_links", lambda path: path.unlink(), "no such file or directory"),
-        ("write_rows_of_sessions", lambda path: path.unlink(), "no such file or directory"),
+        ("read_links", lambda path: path.unlink(), "no such file or folder"),
+        ("write_rows_of_sessions", lambda path: path.unlink(), "no such file or folder"),
         (
             "write_rows_of_sessions",
             lambda path: path.write_bytes(b"{"),
