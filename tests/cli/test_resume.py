@@ -246,7 +246,7 @@ def test_run_needs_the_client_on_the_path(config: Path, tmp_path: Path) -> None:
     code, text, errors = plait(config, "--run", path=tmp_path / "empty" / "claude")
     assert (code, text) == (2, "")
     assert errors == (
-        "error: 'claude' is not on the path\nhint: leave out `--run` to print the command\n"
+        "error: 'claude' was not found in PATH\nhint: leave out `--run` to print the command\n"
     )
 
 

@@ -67,7 +67,7 @@ def test_metadata_names_every_extra(wheel: Path) -> None:
         (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
         metadata = message_from_string(archive.read(name).decode())
     extras = set(metadata.get_all("Provides-Extra", []))
-    assert {"agent", "all", "lake", "ray", "secrets", "trace", "tui"} <= extras
+    assert {"agent", "all", "lake", "ray", "trace", "tui"} <= extras
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [extra for extra in sorted(extras) if f"| `{extra}` |" not in readme] == [
         *("dev", "dist", "docs", "mutants"),

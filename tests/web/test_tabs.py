@@ -230,6 +230,6 @@ def test_context_sizes_are_marked_as_estimates(at: Served) -> None:
 def test_works_without_script(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of('ways')}/raw", java_script_enabled=False)
     page.locator(".raw-lines summary").first.click()
-    page.get_by_text("Show it").first.click()
+    page.locator("details.fetched[open] .inner a").first.click()
     page.locator("pre.json").wait_for()
     assert page.url.endswith("/raw/0/1")

@@ -99,7 +99,7 @@ class ExportOptions(Filters):
     "plait export latest --turn 3 -o -",
 )
 def export_command(request: Request, asked: ExportOptions, redaction: shared.Redaction) -> None:
-    """Export transcripts of sessions, one for each path.
+    """Export session transcripts, one for each conversation path.
 
     Secrets, user names in paths, hosts, addresses and accounts are redacted; a report in the
     output folder lists the places.

@@ -496,8 +496,8 @@ def tidy_command(
 ) -> None:
     """Merge the small files of a lake, and delete unused ones.
 
-    Every build adds files and leaves outdated rows behind. Queries return the same results, only
-    faster.
+    Every build adds files and leaves outdated rows behind. Tidying does not change the results of
+    queries, only makes them faster.
     """
     tidied = open_lake(request, url).tidy(timedelta(hours=hours))
     if as_json:

@@ -73,7 +73,7 @@ timezone = option(
     "--timezone",
     "-z",
     metavar="ZONE",
-    help="Time zone for days and hours: Europe/Rome, UTC.",
+    help="Time zone for days and hours, for example Europe/Rome or UTC.",
 )
 no_fold = option(
     "--no-fold",

@@ -920,7 +920,9 @@ class Journal:
                     entry.undo()
                 case "begun":
                     hint = f"`plait undo {entry.edit.id}` discards what it had prepared"
-                    raise Refused(f"the edit '{entry.edit.id}' had not changed any files yet", hint)
+                    raise Refused(
+                        f"the edit '{entry.edit.id}' stopped before it changed any files", hint
+                    )
                 case state:
                     raise Refused(f"the edit '{entry.edit.id}' is {state}: nothing to finish")
             return entry.edit

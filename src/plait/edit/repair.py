@@ -289,7 +289,7 @@ def remove_byte_order_marks(draft: Draft) -> None:
 
 AGAIN = "a duplicate record is removed"
 RENAMED = (
-    "a record gets a new uuid, because Claude Code reads only a later record with the same uuid"
+    "a record gets a new uuid: a later record has the same one, and Claude Code reads only that"
 )
 VARYING = ("cwd", "gitBranch", "version", "entrypoint", "slug", "userType", "session_id")
 """Fields that differ when the client appends an old record again."""

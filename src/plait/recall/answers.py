@@ -400,7 +400,7 @@ class Recall:
                 more += 1
                 continue
             if not has_index and time.monotonic() > end:
-                self.notes.append("older sessions were not searched yet")
+                self.notes.append("older sessions have not been searched yet")
                 break
             facts = self.read_facts(session)
             own = f"{facts.title} {facts.first_prompt} {facts.cwd} {facts.git_branch} {session.id}"

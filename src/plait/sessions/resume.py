@@ -399,7 +399,7 @@ def client_command(resume: Resume, *, force: bool = False) -> list[str]:
     words = list(resume.command)
     if shutil.which(words[0]) is None:
         raise UserError(
-            f"'{words[0]}' is not on the path", "leave out `--run` to print the command"
+            f"'{words[0]}' was not found in PATH", "leave out `--run` to print the command"
         )
     if resume.config:
         words = ["env", f"CLAUDE_CONFIG_DIR={resume.config}", *words]

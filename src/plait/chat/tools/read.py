@@ -281,7 +281,7 @@ class Read(BuiltInTool):
         Field(
             "allow_large",
             "boolean",
-            "Read a file above the size limit, as far as it fits into the context",
+            "Read a file above the size limit, or as much of it as fits in the context",
         ),
     )
 
