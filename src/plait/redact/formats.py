@@ -1,7 +1,7 @@
-"""Secrets in formats of their own: codes of digits, keys of sections, byte lists, answers, dumps.
+"""Secrets in formats of their own: numeric codes, keys in a section, byte lists, answers, dumps.
 
-Each row covers one format with every spelling of its label, delimiter and enclosure. The texts are
-read without wrapping, as in `labelled`.
+Each row of the table covers one format with all spellings of its label, delimiter and quotes. The
+texts are read without their wrapping, as in `labelled`.
 """
 
 import re
@@ -50,7 +50,7 @@ def is_random_key(value: bytes) -> bool:
     return len(value) >= LEAST_RANDOM and has_digit and is_random(value) and b" " not in value
 
 
-def is_worth(value: bytes) -> bool:
+def is_likely_secret(value: bytes) -> bool:
     """Return whether a value that fills a line or an argument looks like a secret."""
     if is_harmless(value) or is_placeholder(value) or is_reference(value) or is_plain_word(value):
         return False
@@ -67,8 +67,8 @@ def _accept(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     return NOTHING if is_no or is_in_stand_in(text, value.start) else (value,)
 
 
-def _match_worth(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    return (value,) if is_worth(text[slice(*value)]) else NOTHING
+def _match_likely_secret(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    return (value,) if is_likely_secret(text[slice(*value)]) else NOTHING
 
 
 def _match_random_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -92,7 +92,7 @@ AFTER_NUMBER_OF_PIN = re.compile(rb"[ ]?(?:mm|V\b|Hz|px|ms\b)")
 
 
 def _match_code(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the digits of a code, if they are no part of something longer."""
+    """Match the digits of a code unless they are part of something longer."""
     before, first = text[match.start - 1 : match.start], text[match.start : match.start + 1]
     is_inside = before.isalpha() and not (before.islower() and first.isupper())
     if is_inside or AFTER_NUMBER.match(text, value.end):
@@ -163,7 +163,7 @@ def _match_answer(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSp
             return NOTHING
         word = answer["v"].rstrip(b".,;!") if not is_odd(answer["v"]) else answer["v"]
         is_alone = answer.end() >= line.end and WORD_AND_SIGN.fullmatch(word) is not None
-        is_answer = is_alone or is_worth(word)
+        is_answer = is_alone or is_likely_secret(word)
         is_answer = is_answer or (word.isalnum() and len(word) >= 12 and is_random(word))
         start = answer.start("v")
         return (TextSpan(start, start + len(word)),) if is_answer else NOTHING
@@ -171,7 +171,7 @@ def _match_answer(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSp
 
 
 def _match_printed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the line that a command prints which asks for a secret."""
+    """Match the line that is printed by a command that reads a secret."""
     command = text[match.start : match.end].rstrip()
     if PRINTS.search(command) is None or re.search(rb"[|>]|[ ](?:ls|list|grep|rm)[ ]", command):
         return NOTHING
@@ -186,7 +186,7 @@ def _match_printed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextS
         if b" " in found:
             is_shown = is_spaced_phrase(found) and found[-1:].isdigit() and b"pass" in command
             return (span,) if is_shown else NOTHING
-        if UUID.fullmatch(found) or is_worth(found):
+        if UUID.fullmatch(found) or is_likely_secret(found):
             return (span,)
         if b"@" not in found and b"\xe2\x80\xba" not in found:
             return NOTHING
@@ -243,18 +243,17 @@ def _match_dumped(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSp
 # A string whose comment says what it is: `Client(sid, "4f79…")  # auth token`.
 def _match_commented(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     found = text[slice(*value)]
-    return (value,) if is_random_key(found) or (is_odd(found) and is_worth(found)) else NOTHING
-
-
-LABEL_NEAR = re.compile(SECRET_WORDS.encode())
+    return (
+        (value,) if is_random_key(found) or (is_odd(found) and is_likely_secret(found)) else NOTHING
+    )
 
 
 def _match_near_label(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a word that is announced without its label, if the label is shortly before it."""
-    if LABEL_NEAR.search(text, max(0, match.start - 120), match.start) is None:
+    """Match a word after "changed it to" if a secret's label is shortly before."""
+    if LABEL_WORD.search(text, max(0, match.start - 120), match.start) is None:
         return NOTHING
     found = text[slice(*value)].rstrip(b".,;:!?)")
-    is_given = is_worth(found) or (is_mixed(found) and is_random(found) and found.isalnum())
+    is_given = is_likely_secret(found) or (is_mixed(found) and is_random(found) and found.isalnum())
     if not is_given or (is_wordy(found) and not is_odd(found) and not is_weak(found)):
         return NOTHING
     return (TextSpan(value.start, value.start + len(found)),)
@@ -262,7 +261,7 @@ def _match_near_label(text: bytes, match: TextSpan, value: TextSpan) -> tuple[Te
 
 def _match_filled(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match what a test types into the field of a password."""
-    if LABEL_NEAR.search(text, max(0, match.start - 120), match.start) is None:
+    if LABEL_WORD.search(text, max(0, match.start - 120), match.start) is None:
         return NOTHING
     found = text[slice(*value)]
     is_given = is_mixed(found) and b" " not in found and not is_reference(found)
@@ -271,20 +270,15 @@ def _match_filled(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSp
 
 def _match_odbc(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match a password named PWD in a section that also names a user."""
-    if (
-        re.search(rb"(?i)\bU(?:ID|SER)[ \t]*=", text[max(0, match.start - 160) : match.start])
-        is None
-    ):
-        return NOTHING
-    return (
-        (value,)
-        if count_signs(text[slice(*value)]) and b"/" not in text[slice(*value)]
-        else NOTHING
-    )
+    before, found = text[max(0, match.start - 160) : match.start], text[slice(*value)]
+    has_user = re.search(rb"(?i)\bU(?:ID|SER)[ \t]*=", before) is not None
+    # PWD is also the name of the working directory
+    is_password = has_user and count_signs(found) and b"/" not in found
+    return (value,) if is_password else NOTHING
 
 
 QUOTED = r"[\"'`]"
-# The commonest words only: all of them in a trigger are expensive.
+# Triggers search for the commonest words only: all words would make every search slower.
 COMMON_WORDS = r"(?i:passwor|passwd|passphrase|kennwort|mot de passe|contrase|senha|wachtwoord|secret|token|api[ _-]?key|\bpsk)"
 FORMATS: tuple[Family, ...] = (
     setting_secret(
@@ -322,7 +316,7 @@ FORMATS: tuple[Family, ...] = (
     setting_secret(
         "answer-of-choice",
         rf"(?:{SECRET_WORDS})[^\n?]{{0,80}}\?[ ]*(?:→|->|=>)[ ]*(?P<v>[^\s\"'`]{{8,100}})",
-        _match_worth,
+        _match_likely_secret,
         trigger=rf"{COMMON_WORDS}[^\n?]*\?[ ]*(?:→|->|=>)",
     ),
     setting_secret(
@@ -372,7 +366,7 @@ FORMATS: tuple[Family, ...] = (
     ),
     setting_secret(
         "dns-provider",
-        r"\bdns[ ](?:cloudflare|gandi|digitalocean|hetzner|netlify|vultr|duckdns|ionos|porkbun|linode|ovh|namecheap|godaddy|desec|dnsimple|vercel|[a-z]{4,16})[ ](?P<v>[A-Za-z0-9_-]{20,80})",
+        r"\bdns[ ][a-z]{3,16}[ ](?P<v>[A-Za-z0-9_-]{20,80})",
         _match_random_key,
         trigger=r"\bdns[ ][a-z]+[ ][A-Za-z0-9_-]{20}",
     ),
@@ -395,7 +389,7 @@ FORMATS: tuple[Family, ...] = (
     setting_secret(
         "weak-label",
         rf"(?:[hH]mac|HMAC|_SEED|_seed|[oO]tp[sS]eed|authtok|\bencrypt|\bgossip(?:_key)?|[sS]erver[kK]ey)[\"'`]?[ \t]*[:=][ \t]*{QUOTED}?(?P<v>[A-Za-z0-9+/_:.=-]{{10,300}})",
-        _match_worth,
+        _match_likely_secret,
         trigger=rf"(?:[hH]mac|HMAC|_SEED|_seed|[oO]tp[sS]eed|authtok|\bencrypt|\bgossip(?:_key)?|[sS]erver[kK]ey)[\"'`]?[ \t]*[:=][ \t]*{QUOTED}?[A-Za-z0-9+/_]{{10}}",
     ),
     setting_secret(

@@ -1328,6 +1328,7 @@ GATES = (
 """What makes a text worth a second look for secrets."""
 
 
+# A range may begin with its own label (OTHER_SETTING) or follow it (ID_BEFORE).
 OTHER_SETTING = re.compile(
     rb"""(?i)["']?(?:[a-z_]*_version|version|trace|build|commit|watch\?v|vocab|epochs?|size|port|timeout|ttl|lang|theme|level|status"""
     rb"""|(?:request|trace|run|span|correlation|tool_use|tenant|build)[_-]?id|id(?=["']:["']toolu_))["']{0,2}[ ]?[:=][ ]?["']?[^\s"'=][^\s"']{1,70}["']?"""
@@ -1343,8 +1344,8 @@ CLIENT_ID = re.compile(rb"(?:toolu|msg|req)_[A-Za-z0-9]{20,}")
 BLAMED = re.compile(rb"[ ]\([^()\n]{2,60}[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def is_named_otherwise(text: bytes, start: int, end: int) -> bool:
-    """Return whether a range that is near a secret's label has a name that says it is no secret.
+def has_harmless_label(text: bytes, start: int, end: int) -> bool:
+    """Return whether a range near a secret's label has a label of its own that is harmless.
 
     `trace=c64f5c2e` after a password, `"id":"toolu_01…"`, a commit in the margin of `git blame`.
     """

@@ -28,7 +28,7 @@ from plait.record.codec import NotAnObject, decode_envelope, decode_object
 from plait.redact.contexts import CONTEXTS
 from plait.redact.expression import BEST, Engine, Expression, Search, compile_expression
 from plait.redact.formats import FORMAT_GATES, FORMATS
-from plait.redact.labelled import FORMS, GATES, SECRETS, is_named_otherwise
+from plait.redact.labelled import FORMS, GATES, SECRETS, has_harmless_label
 from plait.redact.likelihood import GAP, STAND_IN, is_behind_stand_in, is_plain_word, is_random
 from plait.redact.model import (
     GROUP_OF,
@@ -518,7 +518,7 @@ class Scanner:
         for hit in hits:
             named = self.decode_hit(hit) if hit.label == LABEL else self.renamed(hit, text)
             is_known = hit.kind != "secret" or hit.label not in CONTEXT_LABELS
-            if named and (is_known or not is_named_otherwise(text, hit.start, hit.end)):
+            if named and (is_known or not has_harmless_label(text, hit.start, hit.end)):
                 yield named
 
     def renamed(self, hit: Hit, text: bytes) -> Hit:
